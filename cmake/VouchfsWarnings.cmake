@@ -1,0 +1,13 @@
+# Warnings and sanitizers for our own code. Third-party headers come as system includes and stay silent.
+add_library(vouchfs_warnings INTERFACE)
+target_compile_options(vouchfs_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(vouchfs_warnings INTERFACE -Wthread-safety)
+endif()
+if(VOUCHFS_WERROR)
+  target_compile_options(vouchfs_warnings INTERFACE -Werror)
+endif()
+if(VOUCHFS_SANITIZE)
+  add_compile_options(-fsanitize=${VOUCHFS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${VOUCHFS_SANITIZE})
+endif()

@@ -1,0 +1,39 @@
+// tensor_table.h: tables/<digest>.json: every tensor of the model with its place, what is broken, and the indexes as judged.
+// Layer:  core/seal (3).
+// Format: docs/formats/seal.md. Deterministic like the manifest. Tensor rows are objects with name, dtype, shape, begin, end.
+// Errors: bad_format.
+// Cost:   parsing holds the whole table in memory: about 200 bytes a tensor.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "formats/safetensors.h"
+#include "formats/shard_index.h"
+#include "formats/tensor.h"
+
+namespace vouchfs::seal {
+
+inline constexpr std::uint64_t kMaxTableBytes = 1ULL << 30;
+
+struct TableFile {
+  std::string path;
+  std::string format;                             // "safetensors"
+  std::vector<formats::Tensor> tensors;           // in order of begin; empty when broken
+  std::optional<formats::HeaderProblem> problem;  // why the header could not be used
+};
+
+struct TensorTable {
+  std::vector<TableFile> files;               // weight files, sorted by path
+  std::vector<formats::IndexRecord> indexes;  // sorted by (folder, file_name)
+};
+
+std::string write_tensor_table(const TensorTable& table);
+Result<TensorTable> parse_tensor_table(std::string_view text);
+
+// Names of the tensors of one file that bytes [offset, offset + length) cut, in order of begin. O(log n + hits).
+std::vector<std::string> tensors_in(const TableFile& file, std::uint64_t offset, std::uint64_t length);
+
+}  // namespace vouchfs::seal
