@@ -28,10 +28,14 @@ function(vouchfs_module name)
   target_compile_features(vouchfs_${name} PUBLIC cxx_std_20)
   target_include_directories(vouchfs_${name} PUBLIC
     "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/core>" "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
-    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/vouchfs>")
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/vouchfs>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   foreach(dependency IN LISTS M_DEPENDS)
     vouchfs_check_rank(${name} ${dependency})
     target_link_libraries(vouchfs_${name} PUBLIC vouchfs_${dependency})
   endforeach()
-  target_link_libraries(vouchfs_${name} PUBLIC ${M_PUBLIC_LIBS} PRIVATE vouchfs_warnings ${M_PRIVATE_LIBS})
+  target_link_libraries(vouchfs_${name} PUBLIC ${M_PUBLIC_LIBS} PRIVATE "$<BUILD_INTERFACE:vouchfs_warnings>" ${M_PRIVATE_LIBS})
+  # Folders of core/ are installed and exported; fs and mount_tools are parts of the command only.
+  if("${CMAKE_CURRENT_SOURCE_DIR}" STREQUAL "${PROJECT_SOURCE_DIR}/core/${name}")
+    set_property(GLOBAL APPEND PROPERTY VOUCHFS_CORE_MODULES ${name})
+  endif()
 endfunction()
