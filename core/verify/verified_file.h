@@ -63,15 +63,22 @@ class VerifiedFile {
   RangeOutcome read_blocks(std::uint64_t first, std::span<std::uint8_t> dst, source::Freshness freshness = source::Freshness::usual) const;
 
  private:
-  struct LeafLookup;
-  // Verified content of a tree block, from the cache or climbed to; or what is wrong, as a BadBlock without its block number.
-  tl::expected<TreeBlockPtr, BadBlock> tree_block(std::size_t level, std::uint64_t index) const;
-  tl::expected<TreeBlockPtr, BadBlock> fetch_tree_block(std::size_t level, std::uint64_t index, source::Freshness freshness) const;
-  bool fits_parent(std::size_t level, std::uint64_t index, const hash::Digest& actual, const TreeBlockPtr& parent) const;
-  // Judges blocks already in dst; appends what does not fit.
-  void judge(std::uint64_t first, std::span<std::uint8_t> dst, std::uint64_t source_end, std::vector<BadBlock>& bad) const;
-  bool recheck(BadBlock& bad, std::span<std::uint8_t> block_bytes) const;
+  using TreeResult = tl::expected<TreeBlockPtr, BadBlock>;  // the BadBlock's data block number is not set
+
+  // Verified content of a tree block, from the cache or climbed to; level 0 holds the hashes of data blocks.
+  TreeResult tree_block(std::size_t level, std::uint64_t index) const;
+  // Reads one tree block and checks it against the hash its parent holds, or, at the root, against the file's digest.
+  TreeResult fetch_tree_block(std::size_t level, std::uint64_t index, const hash::Digest* expected, source::Freshness freshness) const;
+  // Whether this is the hash of the root tree block (or of the only data block) of the file.
+  bool is_root(const hash::Digest& actual) const;
+
   void read_and_judge(std::uint64_t first, std::span<std::uint8_t> dst, source::Freshness freshness, std::vector<BadBlock>& bad) const;
+  // Fetches data; blocks that do not come whole are appended to bad. A failing range is halved to find the blocks that fail.
+  void fetch(std::uint64_t first, std::span<std::uint8_t> dst, source::Freshness freshness, std::vector<BadBlock>& bad) const;
+  void note_short(std::uint64_t first, std::uint64_t count, std::size_t got, std::vector<BadBlock>& bad) const;
+  // Hashes fetched blocks of one leaf tree block and appends those that do not fit; those in `unread` are passed over.
+  void judge(std::uint64_t first, std::span<std::uint8_t> dst, std::span<const BadBlock> unread, std::vector<BadBlock>& bad) const;
+  void judge_single_block(std::span<const std::uint8_t> dst, std::vector<BadBlock>& bad) const;
 
   merkle::Geometry geometry_;
   hash::Digest fsverity_;

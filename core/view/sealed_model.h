@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +20,7 @@
 #include "observe/counters.h"
 #include "observe/event.h"
 #include "seal/seal_directory.h"
+#include "source/handle_pool.h"
 #include "verify/tree_cache.h"
 #include "verify/verified_file.h"
 
@@ -34,9 +36,15 @@ struct Runtime {
   observe::Counters counters;
   verify::TreeCache tree_cache;
   BufferPool buffers;
+  std::shared_ptr<source::HandlePool> handles;  // bounds the descriptors held open on all sources
 
   // tree_cache_bytes: bound on verified tree blocks in memory. 32 MiB hold the trees of 4 GiB of data; the rest is read again when needed.
   explicit Runtime(std::shared_ptr<const hash::Sha256Engine> engine_in, std::uint64_t tree_cache_bytes = 32ULL << 20);
+  // `count` consecutive keys of the tree cache that no other file has.
+  std::uint64_t take_file_keys(std::uint64_t count) { return next_file_key_.fetch_add(count); }
+
+ private:
+  std::atomic<std::uint64_t> next_file_key_{0};
 };
 
 struct ModelOptions {
