@@ -1,7 +1,7 @@
 // known_bad.h: the blocks of one file that failed and were not seen right since, so that the kernel's page-wise retries of a failed
 // window cost no second disk read and no second log line.
 // Layer:   core/verify (3).
-// Threads: safe for concurrent calls, guarded by mutex_; any() takes no lock.
+// Threads: safe for concurrent calls, guarded by mutex_; any() and count() take no lock.
 // Memory:  at most kMost entries a file, about 200 bytes each; blocks past that are read anew each time, which is slower and as right.
 #pragma once
 
@@ -25,7 +25,8 @@ class KnownBadTable {
   static constexpr std::chrono::milliseconds kHolds{1000};
   using Clock = std::chrono::steady_clock;
 
-  bool any() const noexcept { return size_.load(std::memory_order_acquire) != 0; }
+  bool any() const noexcept { return count() != 0; }
+  std::size_t count() const noexcept { return size_.load(std::memory_order_acquire); }
   // The first entry of the range that still holds: young enough. The caller then compares the stamp with the source's.
   struct Held {
     BadBlock bad;

@@ -229,6 +229,8 @@ Status SealedModel::check_open(std::size_t index, const Caller& caller) {
 
 FileState SealedModel::state(std::size_t index) const { return impl_->files.at(index).known_bad.any() ? FileState::bad : FileState::ok; }
 
+std::uint64_t SealedModel::known_bad_count(std::size_t index) const { return impl_->files.at(index).known_bad.count(); }
+
 std::vector<KnownBadBlock> SealedModel::known_bad(std::size_t limit) const {
   std::vector<KnownBadBlock> out;
   for (std::size_t i = 0; i < impl_->files.size(); ++i) {

@@ -96,6 +96,8 @@ class SealedModel {
   Status check_open(std::size_t index, const Caller& caller);
 
   FileState state(std::size_t index) const;
+  // Known-bad blocks of one file, without the list.
+  std::uint64_t known_bad_count(std::size_t index) const;
   // Every known-bad block, at most `limit`, in order of file and block.
   std::vector<KnownBadBlock> known_bad(std::size_t limit) const;
 

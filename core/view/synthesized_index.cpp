@@ -1,0 +1,140 @@
+#include "view/synthesized_index.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace vouchfs::view {
+namespace {
+
+using nlohmann::json;
+
+std::string joined(const std::string& folder, const std::string& name) { return folder.empty() ? name : folder + "/" + name; }
+
+std::string text_of(const json& index) { return index.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
+
+// Adds without wrapping: shapes come from headers of strangers.
+void add_saturated(std::uint64_t& sum, std::uint64_t more) {
+  if (__builtin_add_overflow(sum, more, &sum)) sum = UINT64_MAX;
+}
+
+std::uint64_t parameters_of(const formats::Tensor& tensor) {
+  std::uint64_t count = 1;
+  for (const std::uint64_t dimension : tensor.shape)
+    if (__builtin_mul_overflow(count, dimension, &count)) return UINT64_MAX;
+  return count;
+}
+
+const seal::TableFile* find_file(const seal::TensorTable& table, const std::string& path) {
+  const auto at = std::lower_bound(table.files.begin(), table.files.end(), path, [](const seal::TableFile& file, const std::string& wanted) { return file.path < wanted; });
+  return at != table.files.end() && at->path == path ? &*at : nullptr;
+}
+
+// Tensor name -> files that hold it: first those that are there, by path, then those that should be.
+using Holders = std::map<std::string, std::vector<std::string>>;
+
+void add_holder(std::vector<std::string>& files, const std::string& file) {
+  if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+}
+
+Holders holders_of(const seal::TensorTable& table) {
+  Holders out;
+  for (const auto& file : table.files)
+    for (const auto& tensor : file.tensors) add_holder(out[tensor.name], file.path);
+  for (const auto& record : table.indexes)
+    for (const auto& [tensor, file] : record.absent_weights) {
+      const std::string path = joined(record.folder, file);
+      // A name that leads out of the model is not repeated: a loader would follow it.
+      if (seal::check_path(path)) add_holder(out[tensor], path);
+    }
+  return out;
+}
+
+json files_json(const seal::Manifest& manifest) {
+  json out = json::array();
+  for (const auto& file : manifest.files) out.push_back({{"path", file.path}, {"size", file.bytes}, {"sha256", hash::to_hex(file.sha256)}, {"fsverity", hash::to_hex(file.fsverity)}});
+  return out;
+}
+
+json broken_json(const seal::TensorTable& table) {
+  json out = json::array();
+  for (const auto& file : table.files)
+    if (file.problem) out.push_back({{"path", file.path}, {"problem", file.problem->name}, {"detail", file.problem->detail}});
+  return out;
+}
+
+const char* state_of(const formats::IndexRecord& record) {
+  if (record.verdict == formats::IndexVerdict::right) return "right";
+  if (record.verdict == formats::IndexVerdict::wrong) return "corrected";
+  return record.shown() ? "synthesized" : "absent";
+}
+
+json indexes_json(const seal::TensorTable& table) {
+  json out = json::array();
+  for (const auto& record : table.indexes) out.push_back({{"path", index_path(record)}, {"state", state_of(record)}, {"problems", record.problems}});
+  return out;
+}
+
+json missing_json(const seal::TensorTable& table) {
+  std::set<std::string> out;
+  for (const auto& record : table.indexes)
+    for (const auto& file : record.missing_files) out.insert(joined(record.folder, file));
+  return out;
+}
+
+// What the members hold, by name; of a name held twice the first member counts.
+struct FolderWeights {
+  std::map<std::string, std::string> map;
+  std::uint64_t bytes = 0;
+};
+
+FolderWeights weights_of(const seal::TensorTable& table, const formats::IndexRecord& record) {
+  FolderWeights out;
+  for (const auto& member : record.members) {
+    const seal::TableFile* file = find_file(table, joined(record.folder, member));
+    if (file == nullptr) continue;
+    for (const auto& tensor : file->tensors) {
+      out.map.emplace(tensor.name, member);
+      add_saturated(out.bytes, tensor.bytes());
+    }
+  }
+  for (const auto& [tensor, file] : record.absent_weights)
+    if (seal::check_path(joined(record.folder, file))) out.map.emplace(tensor, file);
+  return out;
+}
+
+}  // namespace
+
+std::string index_path(const formats::IndexRecord& record) { return joined(record.folder, record.file_name); }
+
+std::string root_index(const seal::OpenedSeal& seal) {
+  std::uint64_t bytes = 0;
+  std::uint64_t parameters = 0;
+  for (const auto& file : seal.table.files)
+    for (const auto& tensor : file.tensors) {
+      add_saturated(bytes, tensor.bytes());
+      add_saturated(parameters, parameters_of(tensor));
+    }
+  json weights = json::object();
+  json ambiguous = json::object();
+  for (const auto& [tensor, files] : holders_of(seal.table)) {
+    weights[tensor] = files.front();
+    if (files.size() > 1) ambiguous[tensor] = files;
+  }
+  const json own = {{"model_digest", hash::to_text(seal.model_digest)}, {"files", files_json(seal.manifest)},     {"ambiguous", std::move(ambiguous)},
+                    {"missing_files", missing_json(seal.table)},        {"broken_files", broken_json(seal.table)}, {"indexes", indexes_json(seal.table)}};
+  return text_of({{"metadata", {{"total_size", bytes}, {"total_parameters", parameters}, {"vouchfs", own}}}, {"weight_map", std::move(weights)}});
+}
+
+std::string folder_index(const seal::TensorTable& table, const formats::IndexRecord& record) {
+  FolderWeights weights = weights_of(table, record);
+  json metadata = json::parse(record.metadata, nullptr, false);
+  if (!metadata.is_object()) metadata = json::object();
+  // Bytes of a missing shard are known to the publisher alone; fewer than what is there cannot be true.
+  const bool publisher_knows = !record.missing_files.empty() && record.published_total_size.value_or(0) >= weights.bytes;
+  metadata["total_size"] = publisher_knows ? *record.published_total_size : weights.bytes;
+  return text_of({{"metadata", std::move(metadata)}, {"weight_map", std::move(weights.map)}});
+}
+
+}  // namespace vouchfs::view
