@@ -18,12 +18,13 @@ namespace vouchfs::formats {
 inline constexpr std::uint64_t kMaxIndexBytes = 256ULL << 20;
 
 struct ParsedIndex {
-  std::map<std::string, std::string> weight_map;  // tensor -> file, as the publisher wrote it
-  std::optional<std::uint64_t> total_size;        // metadata.total_size when it is an unsigned integer
+  std::map<std::string, std::string> weight_map;  // tensor -> file, as the publisher wrote it; of a key that comes twice the last
+  std::optional<std::uint64_t> total_size;        // metadata.total_size when it is an unsigned integer ("4096.0" counts as one)
   std::string metadata = "{}";                    // the publisher's metadata object as compact JSON with sorted keys
-  std::vector<std::string> problems;              // what is wrong with the shape of the file: "no key metadata", "tensor x maps to a number"
+  std::vector<std::string> problems;              // what is wrong with the shape of the file: "the key metadata is missing", "… maps to an integer"
 };
 // Never fails on content: a file that is no JSON object gives an empty weight_map and a problem that says why and where.
+// Behind a byte order mark the rest is read all the same; the mark is a problem. Python's reader, and so every loader, refuses it.
 ParsedIndex parse_index(std::string_view text);
 
 // True for "model.safetensors.index.json", "model.safetensors.index.fp16.json", "diffusion_pytorch_model.safetensors.index.json" …
@@ -42,11 +43,12 @@ struct ShardName {
 };
 std::optional<ShardName> parse_shard_name(std::string_view file_name);
 
-// One weight file of a folder, as judge_folder sees it.
+// One weight file of a folder, as judge_folder sees it. Files of subfolders may be given too (with '/' in their name): they count only
+// where an index names them.
 struct FolderShard {
-  std::string file_name;               // relative to the folder
-  bool readable = false;               // its header parsed
-  const std::vector<Tensor>* tensors;  // null when not readable
+  std::string file_name;                         // relative to the folder
+  bool readable = false;                         // its header parsed
+  const std::vector<Tensor>* tensors = nullptr;  // null when not readable
 };
 // One publisher's index of a folder.
 struct FolderIndex {
@@ -74,22 +76,41 @@ struct IndexRecord {
   std::string folder;     // "" for the root of the model, else "unet" or "a/b"
   std::string file_name;  // "model.safetensors.index.json"
   IndexVerdict verdict = IndexVerdict::absent;
-  std::vector<std::string> problems;                  // sentences about the publisher's file
+  std::vector<std::string> problems;                  // sentences about the publisher's file, or why none can be made
   std::vector<IndexCorrection> corrections;           // sorted by tensor
   std::vector<std::string> members;                   // shards it covers that are there, relative to the folder, sorted
   std::vector<std::string> missing_files;             // shards it names, or that numbering says must be, that are not there; sorted
-  std::map<std::string, std::string> absent_weights;  // tensors of missing shards -> file, as published
+  std::map<std::string, std::string> absent_weights;  // tensors of shards that are missing or have no readable header -> file, as published
   std::optional<std::uint64_t> published_total_size;  // metadata.total_size as published
   std::string metadata = "{}";                        // the publisher's metadata, compact JSON, sorted keys
-  std::vector<std::string> duplicates;                // tensors that several members hold; then no index is made; sorted
+  std::vector<std::string> duplicates;                // tensors that several members hold; then no index is made up; sorted
+  std::map<std::string, std::string> choices;         // of these, the holder that the publisher's index names
   // Whether a view shows an index of this name at all: right and wrong always; absent only when it is wanted, complete and unambiguous.
   bool shown() const noexcept;
   bool operator==(const IndexRecord&) const = default;
 };
 
+// The weight map of a corrected or made-up index: every tensor of the readable members with the file that holds it (a duplicate with the
+// publisher's choice, else with the first holder by name), and absent_weights as published. `shards` as for judge_folder.
+std::map<std::string, std::string> weight_map_of(const IndexRecord& record, const std::vector<FolderShard>& shards);
+
 // Judges the indexes of one folder. `other_index_present`: the folder has an index of another kind of weights (*.bin.index.json …);
-// then none is made up (accelerate refuses two). A shard set named by numbers, or two and more files of one stem, wants an index;
-// one file called model.safetensors (or any single file) wants none. Records come sorted by file_name.
+// then none is made up (accelerate refuses two). Records come sorted by file_name.
+//
+// A publisher's index covers the files it names, and the files of the numbered sets they belong to. When it names no file that is there
+// (it is unreadable, or for other names), it covers the files that an index of its name would be made up for. Tensors of other files do
+// not make it wrong (consolidated.safetensors, an adapter, another variant).
+//   wrong: a problem of its shape; a tensor it gives to a file that does not hold it; a tensor of its files that it lacks; a name that is no
+//          plain relative path; a total_size that is not the bytes of the tensors (with a shard missing or unreadable: one that is smaller).
+//   Entries of shards that are not there, or whose header is broken, can be neither right nor wrong: they stay, as absent_weights.
+//   A shard that is missing by its number only counts as missing unless total_size fits what is there, or as many files are named as
+//   the count says ("model-mtp-of-00005.safetensors" makes the fifth).
+//
+// Without an index one is made up (verdict absent, shown()) for a numbered set of two and more, or else for all files without numbers
+// when they are two and more. Its name is the set's own for stems that readers know, "model…" for the only set of a folder and for files
+// without numbers ("diffusion_pytorch_model…" when all begin so). None is made up: beside the single file readers would take
+// (model.safetensors, model.fp16.safetensors for the variant, consolidated.safetensors …), for adapters, next to another "*.index.json",
+// with a number missing (then the record says which), with a broken header among its members, or with a tensor in two of them.
 std::vector<IndexRecord> judge_folder(const std::string& folder, const std::vector<FolderShard>& shards,
                                       const std::vector<FolderIndex>& indexes, bool other_index_present);
 

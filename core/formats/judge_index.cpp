@@ -1,0 +1,272 @@
+// Judging the indexes of a folder against the headers of its shards. The rules stand in shard_index.h.
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "formats/shard_groups.h"
+#include "formats/shard_index.h"
+
+namespace vouchfs::formats {
+namespace {
+
+constexpr const char* kTotalSize = "metadata.total_size";
+
+// The shards of a folder by name.
+using Shards = std::map<std::string, const FolderShard*>;
+
+Shards by_name(const std::vector<FolderShard>& shards) {
+  Shards map;
+  for (const FolderShard& shard : shards) map.emplace(shard.file_name, &shard);
+  return map;
+}
+
+bool is_readable(const FolderShard& shard) { return shard.readable && shard.tensors != nullptr; }
+
+// What the headers of an index's members say.
+struct Headers {
+  std::map<std::string, std::vector<std::string>> holders;  // tensor -> members, sorted
+  std::uint64_t unique_bytes = 0;                           // each tensor once
+  std::uint64_t all_bytes = 0;
+  std::set<std::string> unreadable;  // members
+
+  bool holds(const std::string& tensor, const std::string& file) const {
+    const auto found = holders.find(tensor);
+    return found != holders.end() && std::binary_search(found->second.begin(), found->second.end(), file);
+  }
+};
+
+Headers read_headers(const std::vector<std::string>& members, const Shards& shards) {
+  Headers headers;
+  for (const std::string& member : members) {  // sorted, so holders are
+    const auto shard = shards.find(member);
+    if (shard == shards.end() || !is_readable(*shard->second)) {
+      headers.unreadable.insert(member);
+      continue;
+    }
+    for (const Tensor& tensor : *shard->second->tensors) {
+      auto& holders = headers.holders[tensor.name];
+      if (holders.empty()) headers.unique_bytes += tensor.bytes();
+      headers.all_bytes += tensor.bytes();
+      holders.push_back(member);
+    }
+  }
+  return headers;
+}
+
+void note_duplicates(const Headers& headers, IndexRecord& record) {
+  for (const auto& [tensor, holders] : headers.holders)
+    if (holders.size() > 1) record.duplicates.push_back(tensor);
+}
+
+// One publisher's index against the headers.
+class Judge {
+ public:
+  Judge(const FolderIndex& index, const Shards& shards, const std::vector<ShardGroup>& groups, IndexRecord& record)
+      : map_(index.parsed.weight_map), shards_(shards), groups_(groups), record_(record) {
+    record_.file_name = index.file_name;
+    record_.problems = index.parsed.problems;
+    record_.published_total_size = index.parsed.total_size;
+    record_.metadata = index.parsed.metadata;
+  }
+
+  void run() {
+    cover();
+    headers_ = read_headers(record_.members, shards_);
+    note_duplicates(headers_, record_);
+    check_entries();
+    check_lacking();
+    find_missing_by_number();
+    check_total_size();
+    std::sort(record_.corrections.begin(), record_.corrections.end(), [](const IndexCorrection& a, const IndexCorrection& b) { return a.tensor < b.tensor; });
+    record_.missing_files.assign(missing_.begin(), missing_.end());
+    record_.verdict = record_.problems.empty() && record_.corrections.empty() ? IndexVerdict::right : IndexVerdict::wrong;
+  }
+
+ private:
+  void cover() {
+    std::set<std::string> unsafe;
+    for (const auto& [tensor, file] : map_) (is_plain_relative_path(file) ? named_ : unsafe).insert(file);
+    if (!unsafe.empty())
+      record_.problems.push_back("weight_map names '" + *unsafe.begin() + "', which is no plain path inside the folder" +
+                                 (unsafe.size() > 1 ? " (and " + std::to_string(unsafe.size() - 1) + " more)" : ""));
+    std::set<std::string> sets;
+    std::set<std::string> members;
+    for (const std::string& file : named_) {
+      if (shards_.count(file) == 0) continue;
+      members.insert(file);
+    }
+    for (const std::string& file : named_) sets.insert(numbered_set_key(file));
+    sets.erase("");
+    for (const auto& [file, shard] : shards_)
+      if (sets.count(numbered_set_key(file)) != 0) members.insert(file);
+    record_.members.assign(members.begin(), members.end());
+    if (members.empty()) cover_by_name();
+  }
+
+  // The index is of no help: what would an index of this name cover?
+  void cover_by_name() {
+    const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const ShardGroup& g) { return g.index_name == record_.file_name; });
+    if (group != groups_.end()) {
+      record_.members = group->files;
+      missing_.insert(group->missing.begin(), group->missing.end());
+    } else if (const auto name = parse_index_name(record_.file_name)) {
+      const std::string single = name->stem + (name->variant.empty() ? "" : "." + name->variant) + ".safetensors";
+      if (shards_.count(single) != 0) record_.members = {single};
+    }
+    if (!named_.empty() && !record_.members.empty()) record_.problems.push_back("none of the files it names is here");
+  }
+
+  void correct(const std::string& tensor, std::string was, std::string now) { record_.corrections.push_back({tensor, std::move(was), std::move(now)}); }
+
+  void check_entries() {
+    for (const auto& [tensor, file] : map_) {
+      if (headers_.holds(tensor, file)) {
+        if (headers_.holders[tensor].size() > 1) record_.choices.emplace(tensor, file);
+        continue;
+      }
+      const auto holders = headers_.holders.find(tensor);
+      if (holders != headers_.holders.end()) {
+        correct(tensor, file, holders->second.front());
+      } else if (!is_plain_relative_path(file)) {
+        correct(tensor, file, "");
+      } else if (shards_.count(file) == 0) {
+        record_.absent_weights.emplace(tensor, file);
+        missing_.insert(file);
+      } else if (headers_.unreadable.count(file) != 0) {
+        record_.absent_weights.emplace(tensor, file);
+      } else {
+        correct(tensor, file, "");
+      }
+    }
+  }
+
+  void check_lacking() {
+    for (const auto& [tensor, holders] : headers_.holders)
+      if (map_.count(tensor) == 0) correct(tensor, "", holders.front());
+  }
+
+  bool total_fits() const {
+    const auto& total = record_.published_total_size;
+    return total && (*total == headers_.unique_bytes || *total == headers_.all_bytes);
+  }
+
+  void find_missing_by_number() {
+    if (total_fits() && headers_.unreadable.empty()) return;
+    std::map<std::string, std::vector<std::string>> sets;
+    std::map<std::string, std::uint64_t> named_of_count;  // any named file that ends "-of-COUNT…", numbered or not
+    for (const std::string& file : named_) {
+      if (const std::string key = numbered_set_key(file); !key.empty()) sets[key].push_back(file);
+      if (const auto of = file.rfind("-of-"); of != std::string::npos) ++named_of_count[file.substr(of)];
+    }
+    for (auto& [key, files] : sets) {
+      const auto first = *parse_shard_name(files.front());
+      if (named_of_count[first.after_number] >= first.count) continue;
+      for (const std::string& member : record_.members)
+        if (numbered_set_key(member) == key) files.push_back(member);
+      ShardGroup group;
+      find_missing(files, group);
+      missing_.insert(group.missing.begin(), group.missing.end());
+    }
+  }
+
+  void check_total_size() {
+    const auto& total = record_.published_total_size;
+    if (!total || total_fits()) return;
+    const bool complete = missing_.empty() && headers_.unreadable.empty();
+    if (complete || *total < headers_.unique_bytes) correct(kTotalSize, std::to_string(*total), std::to_string(headers_.unique_bytes));
+  }
+
+  const std::map<std::string, std::string>& map_;
+  const Shards& shards_;
+  const std::vector<ShardGroup>& groups_;
+  IndexRecord& record_;
+  std::set<std::string> named_;
+  std::set<std::string> missing_;
+  Headers headers_;
+};
+
+bool ends_with_index_json(const std::string& name) { return name.ends_with(".index.json"); }
+
+// The record of a group that no publisher's index covers.
+IndexRecord record_of_group(const ShardGroup& group, const Shards& shards) {
+  IndexRecord record;
+  record.file_name = group.index_name;
+  record.members = group.files;
+  record.missing_files = group.missing;
+  const Headers headers = read_headers(group.files, shards);
+  for (const std::string& file : headers.unreadable) record.problems.push_back("the header of '" + file + "' cannot be read");
+  note_duplicates(headers, record);
+  if (group.missing_count > group.missing.size())
+    record.problems.push_back(std::to_string(group.missing_count) + " files are missing by their numbers; the first " + std::to_string(group.missing.size()) + " are listed");
+  return record;
+}
+
+// Of the groups that could be shown under "*.index.json" one is taken: readers that look for exactly one refuse two.
+const ShardGroup* preferred(const std::vector<const ShardGroup*>& wanted) {
+  std::vector<const ShardGroup*> plain;
+  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(plain), [](const ShardGroup* group) { return ends_with_index_json(group->index_name); });
+  if (plain.size() == 1) return plain.front();
+  for (const char* name : {"model.safetensors.index.json", "diffusion_pytorch_model.safetensors.index.json"})
+    for (const ShardGroup* group : plain)
+      if (group->index_name == name) return group;
+  return nullptr;
+}
+
+// Groups without an index of their own, as far as something is to be said about them.
+void add_absent(const std::vector<ShardGroup>& groups, const Shards& shards, bool other_index_present, std::vector<IndexRecord>& records) {
+  std::set<std::string> covered;
+  std::set<std::string> names;
+  bool taken = other_index_present;  // "*.index.json" is there already
+  for (const IndexRecord& record : records) {
+    covered.insert(record.members.begin(), record.members.end());
+    names.insert(record.file_name);
+    taken = taken || ends_with_index_json(record.file_name);
+  }
+  std::vector<const ShardGroup*> open;
+  for (const ShardGroup& group : groups) {
+    const bool any_covered = std::any_of(group.files.begin(), group.files.end(), [&](const std::string& file) { return covered.count(file) != 0; });
+    if (!any_covered && names.count(group.index_name) == 0) open.push_back(&group);
+  }
+  std::vector<const ShardGroup*> wanted;
+  for (const ShardGroup* group : open)
+    if (!group->single_beside && !group->index_name.starts_with("adapter")) wanted.push_back(group);
+  const ShardGroup* chosen = taken ? nullptr : preferred(wanted);
+  for (const ShardGroup* group : open) {
+    const bool is_wanted = std::find(wanted.begin(), wanted.end(), group) != wanted.end();
+    const bool free_name = !ends_with_index_json(group->index_name) && !other_index_present;
+    const bool showable = is_wanted && (group == chosen || free_name);
+    if (showable || !group->missing.empty()) records.push_back(record_of_group(*group, shards));
+  }
+}
+
+}  // namespace
+
+std::map<std::string, std::string> weight_map_of(const IndexRecord& record, const std::vector<FolderShard>& shards) {
+  std::map<std::string, std::string> map = record.absent_weights;
+  const Headers headers = read_headers(record.members, by_name(shards));
+  for (const auto& [tensor, holders] : headers.holders) {
+    const auto choice = record.choices.find(tensor);
+    map[tensor] = choice != record.choices.end() ? choice->second : holders.front();
+  }
+  return map;
+}
+
+std::vector<IndexRecord> judge_folder(const std::string& folder, const std::vector<FolderShard>& shards, const std::vector<FolderIndex>& indexes,
+                                      bool other_index_present) {
+  const Shards here = by_name(shards);
+  std::vector<std::string> names;
+  for (const auto& [name, shard] : here) names.push_back(name);
+  const std::vector<ShardGroup> groups = group_shards(names);
+  std::vector<IndexRecord> records;
+  for (const FolderIndex& index : indexes) {
+    if (!is_safetensors_index_name(index.file_name)) continue;
+    Judge(index, here, groups, records.emplace_back()).run();
+  }
+  add_absent(groups, here, other_index_present, records);
+  for (IndexRecord& record : records) record.folder = folder;
+  std::sort(records.begin(), records.end(), [](const IndexRecord& a, const IndexRecord& b) { return a.file_name < b.file_name; });
+  return records;
+}
+
+}  // namespace vouchfs::formats

@@ -1,0 +1,127 @@
+#include "formats/shard_groups.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "formats/shard_index.h"
+
+namespace vouchfs::formats {
+namespace {
+
+constexpr std::string_view kWeights = ".safetensors";
+constexpr std::string_view kModel = "model";
+constexpr std::string_view kDiffusers = "diffusion_pytorch_model";
+// Stems behind which a dotted part is a variant.
+constexpr std::array<std::string_view, 4> kKnownStems = {kModel, kDiffusers, "consolidated", "pytorch_model"};
+
+bool is_known(std::string_view stem) { return std::find(kKnownStems.begin(), kKnownStems.end(), stem) != kKnownStems.end(); }
+bool is_adapter(std::string_view name) { return name.starts_with("adapter"); }
+
+// "model.fp16" -> {model, fp16}; "model.safetensors" (of "model.safetensors-00003-of-00004.safetensors") -> {model}.
+IndexName split_stem(std::string_view stem) {
+  if (stem.size() > kWeights.size() && stem.ends_with(kWeights)) stem.remove_suffix(kWeights.size());
+  const auto dot = stem.rfind('.');
+  if (dot != std::string_view::npos && is_known(stem.substr(0, dot))) return {std::string(stem.substr(0, dot)), std::string(stem.substr(dot + 1)), false};
+  return {std::string(stem), {}, false};
+}
+
+// The name of the index of a numbered set.
+IndexName name_of_set(const ShardName& shard) {
+  IndexName name = split_stem(shard.stem);
+  std::string_view tail = shard.after_number;  // "-of-00002.fp16.safetensors"
+  if (tail.ends_with(kWeights)) tail.remove_suffix(kWeights.size());
+  const auto dot = tail.find('.');
+  if (dot != std::string_view::npos && name.variant.empty()) {
+    name.variant = std::string(tail.substr(dot + 1));
+    name.old_form = true;
+  }
+  return name;
+}
+
+// A single file that holds a whole model, or a variant of one: "model.safetensors", "model.fp16.safetensors".
+bool is_single_model(std::string_view file_name) {
+  if (!file_name.ends_with(kWeights)) return false;
+  file_name.remove_suffix(kWeights.size());
+  return is_known(split_stem(file_name).stem);
+}
+
+std::string single_name(const IndexName& name) { return name.stem + (name.variant.empty() ? "" : "." + name.variant) + std::string(kWeights); }
+
+// All files without numbers, when they are a model in pieces: two and more, and none of them a whole model by its name.
+void add_unnumbered(const std::vector<std::string>& plain, std::vector<ShardGroup>& groups) {
+  ShardGroup group;
+  bool all_diffusers = true;
+  for (const std::string& file : plain) {
+    if (is_adapter(file)) continue;
+    const bool variant = is_single_model(file) && !split_stem(std::string_view(file).substr(0, file.size() - kWeights.size())).variant.empty();
+    if (variant) continue;
+    group.single_beside = group.single_beside || is_single_model(file);
+    group.files.push_back(file);
+    all_diffusers = all_diffusers && file.starts_with(kDiffusers);
+  }
+  if (group.files.size() < 2) return;
+  group.index_name = write_index_name({std::string(all_diffusers ? kDiffusers : kModel), {}, false});
+  groups.push_back(std::move(group));
+}
+
+}  // namespace
+
+std::string numbered_set_key(std::string_view file_name) {
+  const auto name = parse_shard_name(file_name);
+  if (!name) return {};
+  return name->before_number + '\0' + name->after_number;
+}
+
+void find_missing(const std::vector<std::string>& present, ShardGroup& group) {
+  std::set<std::uint64_t> numbers;
+  for (const std::string& file : present) numbers.insert(parse_shard_name(file)->number);
+  const ShardName first = *parse_shard_name(present.front());
+  // Some writers count from 0.
+  const bool from_zero = numbers.count(0) != 0 && numbers.count(first.count) == 0;
+  const std::uint64_t low = from_zero ? 0 : 1;
+  const std::uint64_t inside = static_cast<std::uint64_t>(std::count_if(numbers.begin(), numbers.end(), [&](std::uint64_t n) { return n >= low && n < low + first.count; }));
+  group.missing_count += first.count - inside;
+  for (std::uint64_t n = low; n < low + first.count && group.missing.size() < kMaxMissingListed; ++n) {
+    if (numbers.count(n) != 0) continue;
+    std::string digits = std::to_string(n);
+    if (digits.size() < first.digits) digits.insert(0, first.digits - digits.size(), '0');
+    group.missing.push_back(first.before_number + digits + first.after_number);
+  }
+}
+
+std::vector<ShardGroup> group_shards(const std::vector<std::string>& file_names) {
+  std::map<std::string, std::vector<std::string>> sets;
+  std::vector<std::string> plain;
+  for (const std::string& file : file_names) {
+    if (file.find('/') != std::string::npos) continue;
+    const std::string key = numbered_set_key(file);
+    (key.empty() ? plain : sets[key]).push_back(file);
+  }
+  const std::set<std::string> here(file_names.begin(), file_names.end());
+  const auto is_foreign = [](const IndexName& name) { return !is_known(name.stem) && !is_adapter(name.stem); };
+  const auto foreign = std::count_if(sets.begin(), sets.end(), [&](const auto& set) { return is_foreign(name_of_set(*parse_shard_name(set.second.front()))); });
+  const bool only_set = sets.size() == 1 && foreign == 1;
+
+  std::vector<ShardGroup> groups;
+  for (auto& [key, files] : sets) {
+    IndexName name = name_of_set(*parse_shard_name(files.front()));
+    // Readers look for "model"; a folder with one numbered set under another name gets its index under that name.
+    if (only_set || name.stem.empty()) name.stem = std::string(name.stem.starts_with(kDiffusers) ? kDiffusers : kModel);
+    ShardGroup group;
+    group.index_name = write_index_name(name);
+    std::sort(files.begin(), files.end());
+    group.files = files;
+    group.single_beside = here.count(single_name(name)) != 0;
+    find_missing(files, group);
+    groups.push_back(std::move(group));
+  }
+  if (sets.empty()) {
+    std::sort(plain.begin(), plain.end());
+    add_unnumbered(plain, groups);
+  }
+  return groups;
+}
+
+}  // namespace vouchfs::formats
