@@ -45,7 +45,9 @@ std::string printable(std::string_view text) {
   while (at < text.size()) {
     const std::size_t length = sequence_length(text.substr(at));
     const auto byte = static_cast<unsigned char>(text[at]);
-    if (length == 0 || byte < 0x20 || byte == 0x7F) {
+    // U+0080 to U+009F steer a terminal like escape sequences do; their second byte, alone, is invalid and escaped next.
+    const bool c1_control = length == 2 && byte == 0xC2 && static_cast<unsigned char>(text[at + 1]) < 0xA0;
+    if (length == 0 || byte < 0x20 || byte == 0x7F || c1_control) {
       char escaped[8];
       std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
       out += escaped;
