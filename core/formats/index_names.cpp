@@ -1,5 +1,6 @@
 // Names of shards and index files. What is a variant and what belongs to a name follows transformers and diffusers (see shard_groups.h).
 #include <charconv>
+#include <climits>
 
 #include "formats/shard_groups.h"
 #include "formats/shard_index.h"
@@ -100,11 +101,11 @@ std::optional<ShardName> parse_shard_name(std::string_view file_name) {
 }
 
 bool is_plain_relative_path(std::string_view path) {
-  if (path.empty() || path.find('\0') != std::string_view::npos) return false;
+  if (path.empty() || path.size() >= PATH_MAX || path.find('\0') != std::string_view::npos) return false;
   while (true) {
     const auto slash = path.find('/');
     const std::string_view part = path.substr(0, slash);
-    if (part.empty() || part == "." || part == "..") return false;
+    if (part.empty() || part == "." || part == ".." || part.size() > NAME_MAX) return false;
     if (slash == std::string_view::npos) return true;
     path.remove_prefix(slash + 1);
   }

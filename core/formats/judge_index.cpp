@@ -6,6 +6,7 @@
 
 #include "formats/shard_groups.h"
 #include "formats/shard_index.h"
+#include "formats/shown_name.h"
 
 namespace vouchfs::formats {
 namespace {
@@ -88,7 +89,7 @@ class Judge {
     std::set<std::string> unsafe;
     for (const auto& [tensor, file] : map_) (is_plain_relative_path(file) ? named_ : unsafe).insert(file);
     if (!unsafe.empty())
-      record_.problems.push_back("weight_map names '" + *unsafe.begin() + "', which is no plain path inside the folder" +
+      record_.problems.push_back("weight_map names '" + shown_name(*unsafe.begin()) + "', which is no plain path inside the folder" +
                                  (unsafe.size() > 1 ? " (and " + std::to_string(unsafe.size() - 1) + " more)" : ""));
     std::set<std::string> sets;
     std::set<std::string> members;

@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/utf8.h"
 #include "formats/json_reader.h"
 #include "formats/shard_index.h"
+#include "formats/shown_name.h"
 
 namespace vouchfs::formats {
 namespace {
@@ -47,7 +47,7 @@ class WeightSink final : public TolerantSink {
     if (value.kind != JsonScalar::Kind::text) return note(value.kind_name());
     const auto [at, added] = map_.try_emplace(tensor, value.text);
     if (!added && at->second != value.text) {
-      problems_.add("tensor '" + printable(tensor) + "' is listed twice: in '" + printable(at->second) + "' and in '" + printable(value.text) + "'");
+      problems_.add("tensor '" + shown_name(tensor) + "' is listed twice: in '" + shown_name(at->second) + "' and in '" + shown_name(value.text) + "'");
       at->second = std::move(value.text);  // Python's reader keeps the last
     }
     return {};
@@ -56,7 +56,7 @@ class WeightSink final : public TolerantSink {
 
  private:
   Status note(const char* what) {
-    problems_.add("weight_map: tensor '" + printable(tensor) + "' maps to " + what + " instead of a file name");
+    problems_.add("weight_map: tensor '" + shown_name(tensor) + "' maps to " + what + " instead of a file name");
     return {};
   }
   std::map<std::string, std::string>& map_;

@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "formats/safetensors_json.h"
+#include "formats/shown_name.h"
 
 namespace vouchfs::formats {
 namespace {
@@ -73,20 +74,20 @@ std::string range_text(const Tensor& tensor) { return "[" + number(tensor.begin)
 
 // Why rule 6 does not hold for a tensor that should begin at `expected`.
 std::string offset_detail(const Tensor& tensor, const Tensor* before, std::uint64_t expected) {
-  std::string text = "tensor '" + tensor.name + "' has data_offsets " + range_text(tensor);
+  std::string text = "tensor '" + shown_name(tensor.name) + "' has data_offsets " + range_text(tensor);
   if (tensor.begin == expected) return text + ": it ends before it begins";
   if (before == nullptr) return text + ": the first tensor must begin at 0";
   text += tensor.begin < expected ? ": it overlaps" : ": there is a hole behind";
-  return text + " tensor '" + before->name + "', which ends at " + number(expected);
+  return text + " tensor '" + shown_name(before->name) + "', which ends at " + number(expected);
 }
 
 // Rules 6 to 9 for one tensor.
 std::optional<HeaderProblem> check_tensor(const Tensor& tensor, const Tensor* before, std::uint64_t expected) {
   const auto problem = [&](const char* name, std::string text, std::string detail) { return HeaderProblem{name, std::move(text), std::move(detail), tensor.name, 0}; };
   if (tensor.begin != expected || tensor.end < tensor.begin)
-    return problem("InvalidOffset", "invalid offset for tensor `" + tensor.name + "`", offset_detail(tensor, before, expected));
+    return problem("InvalidOffset", "invalid offset for tensor `" + shown_name(tensor.name) + "`", offset_detail(tensor, before, expected));
   const TensorSize size = size_of(tensor);
-  const std::string is = "tensor '" + tensor.name + "' is " + shape_text(tensor);
+  const std::string is = "tensor '" + shown_name(tensor.name) + "' is " + shape_text(tensor);
   if (size.broken == std::string_view("ValidationOverflow"))
     return problem(size.broken, "overflow computing buffer size from shape and/or element type", is + ": its size does not fit 64 bits");
   if (size.broken != nullptr)
@@ -111,7 +112,7 @@ std::optional<HeaderProblem> check_end(const std::vector<HeaderEntry>& entries, 
   const auto cut = std::find_if(entries.begin(), entries.end(), [&](const HeaderEntry& entry) { return entry.tensor.end > there; });
   problem.offset = file_bytes;
   problem.tensor = cut->tensor.name;
-  problem.detail = "the file is " + number(needed - there) + " bytes short: tensor '" + cut->tensor.name + "' is cut";
+  problem.detail = "the file is " + number(needed - there) + " bytes short: tensor '" + shown_name(cut->tensor.name) + "' is cut";
   if (const auto more = entries.end() - cut - 1; more > 0) problem.detail += ", and " + std::to_string(more) + " more after it are cut or missing";
   return problem;
 }
@@ -127,7 +128,7 @@ std::optional<HeaderProblem> check_layout(HeaderJson& json, std::uint64_t data_o
     auto problem = check_tensor(entry.tensor, before, expected);
     if (problem) {
       problem->offset = kLengthBytes + entry.json_offset;
-      if (!json.repeated_name.empty()) problem->detail += "; the header names '" + json.repeated_name + "' twice, and readers keep the last";
+      if (!json.repeated_name.empty()) problem->detail += "; the header names '" + shown_name(json.repeated_name) + "' twice, and readers keep the last";
       return problem;
     }
     before = &entry.tensor;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "formats/json_reader.h"
+#include "formats/shown_name.h"
 
 namespace vouchfs::formats {
 namespace {
@@ -22,7 +23,7 @@ struct Faults {
   std::uint64_t offset = 0;
 
   void add(std::string cause, const char* name = kJsonError) {
-    if (!first) first = HeaderProblem{name, kTextPrefix + cause, "tensor '" + tensor + "': " + cause, tensor, offset};
+    if (!first) first = HeaderProblem{name, kTextPrefix + cause, "tensor '" + shown_name(tensor) + "': " + cause, tensor, offset};
   }
 };
 
@@ -54,7 +55,7 @@ class DtypeSink final : public FieldSink {
     if (value.kind != JsonScalar::Kind::text) {
       faults_.add(std::string("invalid type: ") + value.kind_name() + ", expected a dtype");
     } else if (!safetensors_dtype_bits(value.text)) {
-      faults_.add("unknown variant `" + value.text + "`, expected one of " + known_dtypes(), "UnknownDtype");
+      faults_.add("unknown variant `" + shown_name(value.text) + "`, expected one of " + known_dtypes(), "UnknownDtype");
     }
     into_ = std::move(value.text);
     return {};
@@ -196,7 +197,7 @@ class MetadataSink final : public JsonSink {
 
    private:
     Status refuse(const char* what) const {
-      return fail(ErrorCode::bad_format, "invalid type: the value of '" + owner_.key_ + "' in `__metadata__` is " + what + ", expected a string");
+      return fail(ErrorCode::bad_format, "invalid type: the value of '" + shown_name(owner_.key_) + "' in `__metadata__` is " + what + ", expected a string");
     }
     MetadataSink& owner_;
   };

@@ -25,7 +25,7 @@ struct IndexName {
 std::optional<IndexName> parse_index_name(std::string_view file_name);
 std::string write_index_name(const IndexName& name);
 
-// Names between '/' that are not empty, "." or "..".
+// Names between '/' that are not empty, "." or "..", and within the system's limits (NAME_MAX, PATH_MAX): what a seal can hold as a path.
 bool is_plain_relative_path(std::string_view path);
 
 // Files that an index would cover.

@@ -17,11 +17,13 @@
 namespace vouchfs::seal {
 
 inline constexpr std::uint64_t kMaxTableBytes = 1ULL << 30;
+inline constexpr std::string_view kTableFormat = "vouchfs-tensors";
+inline constexpr std::uint64_t kTableVersion = 1;
 
 struct TableFile {
   std::string path;
   std::string format;                             // "safetensors"
-  std::vector<formats::Tensor> tensors;           // in order of begin; empty when broken
+  std::vector<formats::Tensor> tensors;           // in order of (begin, end, name), without overlaps; empty when broken
   std::optional<formats::HeaderProblem> problem;  // why the header could not be used
 };
 
@@ -30,7 +32,9 @@ struct TensorTable {
   std::vector<formats::IndexRecord> indexes;  // sorted by (folder, file_name)
 };
 
+// The one text for a table. Requires what the parser checks: sorted files, tensors and indexes; paths that check_path takes.
 std::string write_tensor_table(const TensorTable& table);
+// Accepts other whitespace and unknown keys; refuses everything a reader could trip over: wrong order, overlaps, unsafe paths, floats.
 Result<TensorTable> parse_tensor_table(std::string_view text);
 
 // Names of the tensors of one file that bytes [offset, offset + length) cut, in order of begin. O(log n + hits).
