@@ -9,7 +9,7 @@
 namespace vouchfs::fs {
 
 struct Context {
-  explicit Context(view::MountView& view_in) : view(view_in) {}
+  explicit Context(view::MountView& view_in) : view(view_in), transport(view_in.runtime().counters.requests) {}
   view::MountView& view;
   Transport transport;
   LiveFiles live;

@@ -15,12 +15,13 @@ namespace vouchfs::fs {
 
 class Transport {
  public:
+  // Counts every request in `requests`, which must outlive it.
+  explicit Transport(std::atomic<std::uint64_t>& requests) : requests_(requests) {}
   // One request from the device. Returns what read(2) returned.
   ssize_t read(int fd, void* buffer, std::size_t length);
   // One reply or notification to the device.
   ssize_t write(int fd, const iovec* parts, int count);
 
-  std::uint64_t requests() const noexcept { return requests_.load(std::memory_order_relaxed); }
   // The INIT request as the kernel sent it; empty before it came.
   const std::vector<std::uint8_t>& init_request() const noexcept { return init_request_; }
 
@@ -29,7 +30,7 @@ class Transport {
   bool is_init_reply(const iovec* parts, int count) const;
   ssize_t write_init_reply(int fd, const iovec* parts, int count);
 
-  std::atomic<std::uint64_t> requests_{0};
+  std::atomic<std::uint64_t>& requests_;
   std::vector<std::uint8_t> init_request_;
   std::atomic<std::uint64_t> init_unique_{0};
 };

@@ -82,7 +82,7 @@ Result<Plan> make_plan(const Options& options) {
   plan.session.source = plan.model.model_dir;
   plan.session.allow_other = ::geteuid() == 0 || listed.allow_other;
   plan.session.extra = listed.kernel;
-  plan.session.readahead_kb = ::geteuid() == 0 ? kReadaheadKb : 0;
+  plan.session.readahead_kb = kReadaheadKb;
   return plan;
 }
 
