@@ -16,6 +16,7 @@
 #include "base/cancel.h"
 #include "base/result.h"
 #include "hash/sha256.h"
+#include "seal/tensor_table.h"
 
 namespace vouchfs::ingest {
 
@@ -53,5 +54,8 @@ struct IngestReport {
 };
 
 Result<IngestReport> ingest(const IngestOptions& options, std::shared_ptr<const hash::Sha256Engine> engine, IngestProgress& progress, const CancelFlag& cancel);
+
+// The tensor table of a model as it lies there, without hashing and without a seal: what `ls` shows.
+Result<seal::TensorTable> inspect(const std::string& model_dir, const CancelFlag& cancel);
 
 }  // namespace vouchfs::ingest

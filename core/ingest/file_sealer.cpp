@@ -1,0 +1,157 @@
+#include "ingest/file_sealer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "formats/safetensors.h"
+#include "seal/seal_directory.h"
+
+namespace vouchfs::ingest {
+namespace {
+
+constexpr std::string_view kWeightEnding = ".safetensors";
+constexpr const char* kFormat = "safetensors";
+
+Result<std::string> read_text(int fd, std::uint64_t bytes, const std::string& shown) {
+  std::string text(static_cast<std::size_t>(bytes), '\0');
+  VOUCHFS_ASSIGN(const std::size_t got, read_full(fd, 0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()}, shown));
+  text.resize(got);
+  return text;
+}
+
+Result<formats::ParsedIndex> read_index(int fd, std::uint64_t bytes, const std::string& shown) {
+  if (bytes > formats::kMaxIndexBytes) {
+    formats::ParsedIndex index;
+    index.problems.push_back("the file is " + format_bytes(bytes) + " long; an index of more than " + format_bytes(formats::kMaxIndexBytes) + " is not read");
+    return index;
+  }
+  VOUCHFS_ASSIGN(const std::string text, read_text(fd, bytes, shown));
+  return formats::parse_index(text);
+}
+
+Result<seal::TableFile> read_header(int fd, const ScannedFile& file, const std::string& shown) {
+  const formats::ReadAt read = [&](std::uint64_t offset, std::span<std::uint8_t> dst) { return read_full(fd, offset, dst, shown); };
+  VOUCHFS_ASSIGN(formats::SafetensorsHeader header, formats::read_safetensors_header(file.identity.bytes, read));
+  seal::TableFile table;
+  table.path = file.path;
+  table.format = kFormat;
+  table.tensors = std::move(header.tensors);
+  table.problem = std::move(header.problem);
+  if (table.problem) table.tensors.clear();
+  return table;
+}
+
+}  // namespace
+
+bool is_weight_file(std::string_view path) {
+  const std::string_view name = file_name_of(path);
+  return name.size() >= kWeightEnding.size() && name.substr(name.size() - kWeightEnding.size()) == kWeightEnding;
+}
+
+std::string_view file_name_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::string_view folder_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+Status FileSealer::check_unchanged(int fd, const ScannedFile& file) const {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return fail(errno_error(errno, "cannot stat", shown(file)));
+  if (S_ISREG(info.st_mode) && identity_of(info) == file.identity) return {};
+  return fail(ErrorCode::changed, "changed while it was being ingested", shown(file), "let nothing write to the model, then run this again");
+}
+
+Result<UniqueFd> FileSealer::open_unchanged(const ScannedFile& file) const {
+  wait_out_tick(file.identity);
+  auto fd = open_at(options_.root_fd, file.path, O_RDONLY | O_NONBLOCK | O_NOCTTY, shown(file));
+  if (!fd) return fail(std::move(fd).error());
+  VOUCHFS_TRY(check_unchanged(fd->get(), file));
+  return fd;
+}
+
+Status FileSealer::read_structure(int fd, const ScannedFile& file, SealedFile& sealed) const {
+  if (is_weight_file(file.path)) {
+    VOUCHFS_ASSIGN(sealed.table, read_header(fd, file, shown(file)));
+  } else if (formats::is_safetensors_index_name(file_name_of(file.path))) {
+    VOUCHFS_ASSIGN(sealed.index, read_index(fd, file.identity.bytes, shown(file)));
+  }
+  return {};
+}
+
+Result<HashedFile> FileSealer::hash_into_work(int fd, const ScannedFile& file, std::size_t number) const {
+  const WorkFolder& work = *options_.work;
+  if (file.identity.bytes <= kBlockBytes) return hash_file(fd, file.identity.bytes, shown(file), {}, options_.hashing);
+  VOUCHFS_ASSIGN(const UniqueFd part, work.create_part(number));
+  const std::string part_shown = work.shown_part(number);
+  const merkle::TreeSink sink = [&](std::uint64_t tree_block, std::span<const std::uint8_t> bytes) {
+    return write_full(part.get(), tree_block * kBlockBytes, bytes, part_shown);
+  };
+  auto hashed = hash_file(fd, file.identity.bytes, shown(file), sink, options_.hashing);
+  Status kept = hashed ? check_unchanged(fd, file) : Status{};
+  if (hashed && kept) kept = work.keep_tree(number, part.get(), hashed->fsverity);
+  if (!hashed || !kept) work.drop_part(number);
+  if (!kept) return fail(std::move(kept).error());
+  return hashed;
+}
+
+Result<HashedFile> FileSealer::hash_and_compare(int fd, const ScannedFile& file, bool& tree_differs) const {
+  const auto before = options_.sealed_before ? options_.sealed_before(file.path) : std::nullopt;
+  if (!before || file.identity.bytes <= kBlockBytes) return hash_file(fd, file.identity.bytes, shown(file), {}, options_.hashing);
+  const std::string name = seal::tree_path(*before);
+  const auto tree = open_at(options_.compare_with, name, O_RDONLY | O_NONBLOCK, name);
+  tree_differs = !tree;
+  const merkle::TreeSink sink = [&](std::uint64_t tree_block, std::span<const std::uint8_t> bytes) -> Status {
+    std::array<std::uint8_t, kBlockBytes> stored;
+    if (tree_differs) return {};
+    const auto got = read_full(tree->get(), tree_block * kBlockBytes, stored, name);
+    tree_differs = !got || *got != stored.size() || !std::equal(stored.begin(), stored.end(), bytes.begin());
+    return {};
+  };
+  return hash_file(fd, file.identity.bytes, shown(file), sink, options_.hashing);
+}
+
+Result<HashedFile> FileSealer::hash(int fd, const ScannedFile& file, std::size_t number, SealedFile& sealed) const {
+  if (options_.work == nullptr) return hash_and_compare(fd, file, sealed.tree_differs);
+  if (const auto known = options_.work->take_over(file, *options_.hashing.engine)) {
+    sealed.resumed = true;
+    options_.hashing.bytes_done->fetch_add(file.identity.bytes, std::memory_order_relaxed);
+    return *known;
+  }
+  const std::int64_t started = now_ns();
+  VOUCHFS_ASSIGN(const HashedFile hashed, hash_into_work(fd, file, number));
+  VOUCHFS_TRY(check_unchanged(fd, file));
+  VOUCHFS_TRY(options_.work->record(file, hashed, started));
+  return hashed;
+}
+
+Result<SealedFile> FileSealer::seal(const ScannedFile& file, std::size_t number) const {
+  SealedFile sealed;
+  VOUCHFS_ASSIGN(const UniqueFd fd, open_unchanged(file));
+  VOUCHFS_ASSIGN(const HashedFile hashed, hash(fd.get(), file, number, sealed));
+  VOUCHFS_TRY(read_structure(fd.get(), file, sealed));
+  VOUCHFS_TRY(check_unchanged(fd.get(), file));
+  sealed.entry = {file.path, file.identity.bytes, hashed.fsverity, hashed.sha256};
+  return sealed;
+}
+
+Result<SealedFile> FileSealer::inspect(const ScannedFile& file) const {
+  SealedFile sealed;
+  sealed.entry.path = file.path;
+  sealed.entry.bytes = file.identity.bytes;
+  const bool structured = is_weight_file(file.path) || formats::is_safetensors_index_name(file_name_of(file.path));
+  if (!structured) return sealed;
+  VOUCHFS_ASSIGN(const UniqueFd fd, open_unchanged(file));
+  VOUCHFS_TRY(read_structure(fd.get(), file, sealed));
+  return sealed;
+}
+
+}  // namespace vouchfs::ingest

@@ -1,0 +1,36 @@
+// hash_file.h: one read of one file: its SHA-256 and its Merkle tree from the same buffers.
+// Layer:   core/ingest (5).
+// Errors:  changed (another size came), io, cancelled; whatever the tree sink fails with.
+// Threads: a call uses the calling thread, and one more for a large file.
+// Cost:    every byte read once and hashed twice; two buffers of kReadBytes.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "base/cancel.h"
+#include "base/result.h"
+#include "hash/sha256.h"
+#include "merkle/tree_builder.h"
+
+namespace vouchfs::ingest {
+
+inline constexpr std::size_t kReadBytes = 4U << 20;
+
+struct HashedFile {
+  hash::Digest fsverity{};
+  hash::Digest sha256{};
+};
+
+struct HashContext {
+  std::shared_ptr<const hash::Sha256Engine> engine;
+  std::atomic<std::uint64_t>* bytes_done;  // progress; counts every byte read
+  const CancelFlag* cancel;                // the caller's wish
+  const std::atomic<bool>* stop;           // another file failed: no use to go on
+};
+
+// Reads fd from its start to file_bytes. `shown` names it in errors. `sink` may be empty.
+Result<HashedFile> hash_file(int fd, std::uint64_t file_bytes, const std::string& shown, const merkle::TreeSink& sink, const HashContext& context);
+
+}  // namespace vouchfs::ingest

@@ -1,0 +1,211 @@
+#include "ingest/ingest.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "ingest/file_jobs.h"
+#include "ingest/publish.h"
+#include "ingest/seal_check.h"
+#include "ingest/seal_target.h"
+#include "ingest/table_builder.h"
+#include "ingest/work_folder.h"
+#include "merkle/digest_file.h"
+#include "merkle/geometry.h"
+#include "seal/seal_directory.h"
+
+namespace vouchfs::ingest {
+namespace {
+
+using EnginePtr = std::shared_ptr<const hash::Sha256Engine>;
+
+constexpr const char* kRootIndex = "index.json";          // every view has one of its own (DESIGN section 5)
+constexpr std::uint64_t kRoomForTables = 64ULL << 10;    // manifest and tensor table, at least; trees are counted exactly
+constexpr std::uint64_t kRoomPerFile = 1024;
+
+std::optional<FolderId> folder_id(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return FolderId{info.st_dev, info.st_ino};
+}
+
+Result<UniqueFd> open_model(const std::string& path) {
+  auto fd = open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, path);
+  if (!fd && fd.error().sys_errno == ENOTDIR) return fail(ErrorCode::not_found, "is no directory; a model is a directory", path, "give the directory that holds the file");
+  return fd;
+}
+
+std::uint64_t room_needed(const ScanResult& scan) {
+  std::uint64_t bytes = kRoomForTables + kRoomPerFile * scan.files.size();
+  for (const ScannedFile& file : scan.files) bytes += merkle::Geometry(file.identity.bytes).tree_bytes();
+  return bytes;
+}
+
+struct Texts {
+  seal::Manifest manifest;
+  std::string manifest_text;
+  std::string table_text;
+};
+
+// One ingest, from the scan to the report.
+class Ingest {
+ public:
+  Ingest(const IngestOptions& options, EnginePtr engine, IngestProgress& progress, const CancelFlag& cancel)
+      : options_(options), engine_(std::move(engine)), progress_(progress), cancel_(cancel), seal_path_(seal::seal_path(options.model_dir, options.seal_dir)) {}
+
+  Result<IngestReport> run();
+
+ private:
+  Status scan();
+  Result<IngestReport> check();
+  Result<IngestReport> write();
+  Status write_into(const SealTarget& target);
+  SealerOptions sealer_options() const;
+  Status seal_files(SealerOptions options);
+  Status compose();
+  Status check_scan_again() const;
+  void fill_report();
+
+  const IngestOptions& options_;
+  const EnginePtr engine_;
+  IngestProgress& progress_;
+  const CancelFlag& cancel_;
+  const std::string seal_path_;
+  UniqueFd root_;
+  ScanResult scan_;
+  std::atomic<bool> stop_{false};
+  std::vector<SealedFile> files_;
+  seal::TensorTable table_;
+  Texts texts_;
+  IngestReport report_;
+};
+
+Status Ingest::scan() {
+  VOUCHFS_ASSIGN(root_, open_model(options_.model_dir));
+  VOUCHFS_ASSIGN(scan_, scan_model(root_.get(), options_.model_dir, folder_id(seal_path_), cancel_));
+  VOUCHFS_TRY(check_orig_free(scan_, kRootIndex, options_.model_dir));
+  std::uint64_t bytes = 0;
+  for (const ScannedFile& file : scan_.files) bytes += file.identity.bytes;
+  progress_.files_total = scan_.files.size();
+  progress_.bytes_total = bytes;
+  return {};
+}
+
+SealerOptions Ingest::sealer_options() const {
+  SealerOptions options;
+  options.root_fd = root_.get();
+  options.shown_root = options_.model_dir;
+  options.hashing = {engine_, &progress_.bytes_done, &cancel_, &stop_};
+  return options;
+}
+
+Status Ingest::seal_files(SealerOptions options) {
+  const FileSealer sealer(std::move(options));
+  const SealOne one = [&](const ScannedFile& file, std::size_t number) { return sealer.seal(file, number); };
+  VOUCHFS_ASSIGN(files_, seal_all(scan_.files, options_.jobs, one, stop_, progress_.files_done));
+  return compose();
+}
+
+Status Ingest::compose() {
+  table_ = build_table(files_);
+  if (options_.strict) VOUCHFS_TRY(check_strict(table_, options_.model_dir));
+  for (const formats::IndexRecord& record : table_.indexes) {
+    const std::string path = record.folder.empty() ? record.file_name : record.folder + "/" + record.file_name;
+    if (record.verdict == formats::IndexVerdict::wrong) VOUCHFS_TRY(check_orig_free(scan_, path, options_.model_dir));
+  }
+  texts_.table_text = seal::write_tensor_table(table_);
+  texts_.manifest.tensors_bytes = texts_.table_text.size();
+  const auto bytes_of = [](const std::string& text) { return std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()); };
+  texts_.manifest.tensors_fsverity = merkle::digest_bytes(bytes_of(texts_.table_text), *engine_);
+  for (const SealedFile& file : files_) texts_.manifest.files.push_back(file.entry);
+  texts_.manifest_text = seal::write_manifest(texts_.manifest);
+  if (texts_.table_text.size() > seal::kMaxTableBytes || texts_.manifest_text.size() > seal::kMaxManifestBytes)
+    return fail(ErrorCode::bad_format, "has more files or tensors than a seal can hold", options_.model_dir, "ingest its folders one by one");
+  report_.model_digest = merkle::digest_bytes(bytes_of(texts_.manifest_text), *engine_);
+  fill_report();
+  return {};
+}
+
+void Ingest::fill_report() {
+  report_.files = files_.size();
+  for (const SealedFile& file : files_) {
+    report_.bytes += file.entry.bytes;
+    report_.resumed_files += file.resumed ? 1 : 0;
+  }
+  for (const seal::TableFile& file : table_.files) report_.tensors += file.tensors.size();
+  report_.left_out = scan_.left_out;
+  report_.warnings = table_warnings(table_);
+}
+
+// Every path once more, after everything was read: also what came, went or was exchanged meanwhile.
+Status Ingest::check_scan_again() const {
+  VOUCHFS_ASSIGN(const ScanResult again, scan_model(root_.get(), options_.model_dir, folder_id(seal_path_), cancel_));
+  return same_files(scan_, again, options_.model_dir);
+}
+
+Result<IngestReport> Ingest::check() {
+  VOUCHFS_ASSIGN(const seal::OpenedSeal sealed, seal::open_seal(seal_path_, std::nullopt, *engine_));
+  const std::vector<seal::ManifestFile>& before = sealed.manifest.files;
+  SealerOptions options = sealer_options();
+  options.compare_with = sealed.directory.get();
+  options.sealed_before = [&before](const std::string& path) -> std::optional<hash::Digest> {
+    const auto at = std::lower_bound(before.begin(), before.end(), path, [](const seal::ManifestFile& file, const std::string& p) { return file.path < p; });
+    return at != before.end() && at->path == path ? std::optional(at->fsverity) : std::nullopt;
+  };
+  VOUCHFS_TRY(seal_files(std::move(options)));
+  VOUCHFS_TRY(check_scan_again());
+  report_.differences = seal_differences(sealed, files_, texts_.manifest, texts_.table_text);
+  return std::move(report_);
+}
+
+Status Ingest::write_into(const SealTarget& target) {
+  VOUCHFS_ASSIGN(const WorkFolder work, WorkFolder::open(target));
+  SealerOptions options = sealer_options();
+  options.work = &work;
+  VOUCHFS_TRY(seal_files(std::move(options)));
+  VOUCHFS_TRY(check_scan_again());
+  VOUCHFS_TRY(cancel_.check());  // the last moment: from here on it is a matter of milliseconds
+  VOUCHFS_ASSIGN(const std::vector<std::string> untidy, publish(target, {texts_.manifest, texts_.manifest_text, texts_.table_text}));
+  report_.warnings.insert(report_.warnings.end(), untidy.begin(), untidy.end());
+  return {};
+}
+
+Result<IngestReport> Ingest::write() {
+  VOUCHFS_ASSIGN(const SealTarget target, SealTarget::open(seal_path_, room_needed(scan_)));
+  Status written = write_into(target);
+  if (written) return std::move(report_);
+  target.abandon(is_no_room(written.error()));
+  const bool about_seal = written.error().where.file.compare(0, seal_path_.size(), seal_path_) == 0;
+  return fail(about_seal ? with_write_advice(std::move(written).error()) : std::move(written).error());
+}
+
+Result<IngestReport> Ingest::run() {
+  VOUCHFS_TRY(scan());
+  return options_.check_only ? check() : write();
+}
+
+}  // namespace
+
+Result<IngestReport> ingest(const IngestOptions& options, EnginePtr engine, IngestProgress& progress, const CancelFlag& cancel) {
+  return Ingest(options, std::move(engine), progress, cancel).run();
+}
+
+Result<seal::TensorTable> inspect(const std::string& model_dir, const CancelFlag& cancel) {
+  VOUCHFS_ASSIGN(const UniqueFd root, open_model(model_dir));
+  VOUCHFS_ASSIGN(const ScanResult scan, scan_model(root.get(), model_dir, std::nullopt, cancel));
+  SealerOptions options;
+  options.root_fd = root.get();
+  options.shown_root = model_dir;
+  const FileSealer sealer(std::move(options));
+  std::vector<SealedFile> files;
+  for (const ScannedFile& file : scan.files) {
+    VOUCHFS_TRY(cancel.check());
+    VOUCHFS_ASSIGN(SealedFile inspected, sealer.inspect(file));
+    files.push_back(std::move(inspected));
+  }
+  return build_table(files);
+}
+
+}  // namespace vouchfs::ingest

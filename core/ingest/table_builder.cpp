@@ -1,0 +1,93 @@
+#include "ingest/table_builder.h"
+
+#include <algorithm>
+#include <map>
+
+namespace vouchfs::ingest {
+namespace {
+
+using formats::IndexRecord;
+using formats::IndexVerdict;
+
+struct Folder {
+  std::vector<formats::FolderShard> shards;
+  std::vector<formats::FolderIndex> indexes;
+  bool other_index = false;
+};
+
+std::string path_in(const std::string& folder, const std::string& name) { return folder.empty() ? name : folder + "/" + name; }
+
+std::string header_warning(const seal::TableFile& file) {
+  const formats::HeaderProblem& problem = *file.problem;
+  return file.path + ": its header cannot be used: " + problem.name + " (" + problem.text + ")" + (problem.detail.empty() ? "" : ": " + problem.detail) +
+         "; sealed as bytes, its tensors are unknown";
+}
+
+std::string wrong_index_warning(const IndexRecord& record) {
+  std::string text = path_in(record.folder, record.file_name) + ": the index is wrong";
+  if (!record.corrections.empty()) {
+    const formats::IndexCorrection& first = record.corrections.front();
+    text += " in " + std::to_string(record.corrections.size()) + (record.corrections.size() == 1 ? " entry" : " entries") + " (" + first.tensor + ": '" + first.was +
+            "' should be '" + first.now + "')";
+  }
+  if (!record.problems.empty()) text += ": " + record.problems.front();
+  return text + "; a mount serves the corrected one";
+}
+
+void add_index_warnings(const IndexRecord& record, std::vector<std::string>& warnings) {
+  if (record.verdict == IndexVerdict::wrong) warnings.push_back(wrong_index_warning(record));
+  for (const std::string& missing : record.missing_files)
+    warnings.push_back(path_in(record.folder, missing) + ": is missing; the model is incomplete" +
+                       (record.verdict == IndexVerdict::absent ? " (the other shards are numbered so)" : " (" + record.file_name + " names it)"));
+  if (!record.duplicates.empty())
+    warnings.push_back(path_in(record.folder, record.file_name) + ": " + std::to_string(record.duplicates.size()) + " tensors are in several files ('" +
+                       record.duplicates.front() + "'), so no index is made up");
+}
+
+}  // namespace
+
+seal::TensorTable build_table(std::vector<SealedFile>& files) {
+  seal::TensorTable table;
+  for (SealedFile& file : files)
+    if (file.table) table.files.push_back(std::move(*file.table));
+  std::map<std::string, Folder> folders;
+  for (const seal::TableFile& file : table.files) {
+    const bool readable = !file.problem;
+    folders[std::string(folder_of(file.path))].shards.push_back({std::string(file_name_of(file.path)), readable, readable ? &file.tensors : nullptr});
+  }
+  for (SealedFile& file : files) {
+    const std::string name(file_name_of(file.entry.path));
+    const std::string folder(folder_of(file.entry.path));
+    if (file.index) folders[folder].indexes.push_back({name, std::move(*file.index)});
+    else if (formats::is_index_name(name)) folders[folder].other_index = true;
+  }
+  for (const auto& [name, folder] : folders)
+    for (IndexRecord& record : formats::judge_folder(name, folder.shards, folder.indexes, folder.other_index)) table.indexes.push_back(std::move(record));
+  return table;
+}
+
+std::vector<std::string> table_warnings(const seal::TensorTable& table) {
+  std::vector<std::string> warnings;
+  for (const seal::TableFile& file : table.files)
+    if (file.problem) warnings.push_back(header_warning(file));
+  for (const IndexRecord& record : table.indexes) add_index_warnings(record, warnings);
+  return warnings;
+}
+
+Status check_strict(const seal::TensorTable& table, const std::string& shown_root) {
+  const std::vector<std::string> found = table_warnings(table);
+  if (found.empty()) return {};
+  const auto refuse = [&](ErrorCode code, const std::string& path) {
+    const std::string more = found.size() > 1 ? " (and " + std::to_string(found.size() - 1) + " more)" : "";
+    return fail(code, "refused by --strict: " + found.front() + more, shown_root + "/" + path, "put it right, or ingest without --strict");
+  };
+  for (const seal::TableFile& file : table.files)
+    if (file.problem) return refuse(ErrorCode::bad_format, file.path);
+  for (const IndexRecord& record : table.indexes)
+    if (record.verdict == IndexVerdict::wrong) return refuse(ErrorCode::bad_format, path_in(record.folder, record.file_name));
+  for (const IndexRecord& record : table.indexes)
+    if (!record.missing_files.empty()) return refuse(ErrorCode::incomplete, path_in(record.folder, record.missing_files.front()));
+  return {};  // duplicates alone break no rule of the format
+}
+
+}  // namespace vouchfs::ingest
