@@ -113,9 +113,12 @@ bool is_plain_relative_path(std::string_view path) {
 
 const char* to_string(IndexVerdict verdict) noexcept {
   switch (verdict) {
-    case IndexVerdict::right: return "right";
-    case IndexVerdict::wrong: return "wrong";
-    case IndexVerdict::absent: return "absent";
+    case IndexVerdict::right:
+      return "right";
+    case IndexVerdict::wrong:
+      return "wrong";
+    case IndexVerdict::absent:
+      return "absent";
   }
   return "absent";
 }

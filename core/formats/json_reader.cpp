@@ -154,7 +154,8 @@ class Events {
   bool start(JsonContainer container) {
     JsonSink* sink = nullptr;
     if (!turn(sink)) return false;
-    if (stack_.size() >= kMaxJsonDepth) return check(fail(ErrorCode::bad_format, "recursion limit exceeded: nested deeper than " + std::to_string(kMaxJsonDepth) + " levels"));
+    if (stack_.size() >= kMaxJsonDepth)
+      return check(fail(ErrorCode::bad_format, "recursion limit exceeded: nested deeper than " + std::to_string(kMaxJsonDepth) + " levels"));
     stack_.push_back({sink, container == JsonContainer::array});
     return sink == nullptr || check(sink->begin(container));
   }
@@ -174,12 +175,18 @@ class Events {
 
 const char* JsonScalar::kind_name() const noexcept {
   switch (kind) {
-    case Kind::null: return "null";
-    case Kind::boolean: return "a boolean";
-    case Kind::number: return "an integer";
-    case Kind::negative: return "a negative number";
-    case Kind::real: return "a floating point number";
-    case Kind::text: return "a string";
+    case Kind::null:
+      return "null";
+    case Kind::boolean:
+      return "a boolean";
+    case Kind::number:
+      return "an integer";
+    case Kind::negative:
+      return "a negative number";
+    case Kind::real:
+      return "a floating point number";
+    case Kind::text:
+      return "a string";
   }
   return "a value";
 }

@@ -199,7 +199,8 @@ IndexRecord record_of_group(const ShardGroup& group, const Shards& shards) {
   for (const std::string& file : headers.unreadable) record.problems.push_back("the header of '" + file + "' cannot be read");
   note_duplicates(headers, record);
   if (group.missing_count > group.missing.size())
-    record.problems.push_back(std::to_string(group.missing_count) + " files are missing by their numbers; the first " + std::to_string(group.missing.size()) + " are listed");
+    record.problems.push_back(std::to_string(group.missing_count) + " files are missing by their numbers; the first " + std::to_string(group.missing.size()) +
+                              " are listed");
   return record;
 }
 

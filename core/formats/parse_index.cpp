@@ -91,7 +91,8 @@ class TotalSizeSink final : public TolerantSink {
     total_.reset();
     if (value.kind == JsonScalar::Kind::number) {
       total_ = value.number;
-    } else if (value.kind == JsonScalar::Kind::real && value.real >= 0 && value.real < kMaxExactDouble && static_cast<double>(static_cast<std::uint64_t>(value.real)) == value.real) {
+    } else if (value.kind == JsonScalar::Kind::real && value.real >= 0 && value.real < kMaxExactDouble &&
+               static_cast<double>(static_cast<std::uint64_t>(value.real)) == value.real) {
       total_ = static_cast<std::uint64_t>(value.real);  // some writers divide and keep "4096.0"
     } else {
       return note(value.kind_name());
@@ -148,7 +149,9 @@ class IndexSink final : public TolerantSink {
     return text.substr(start, metadata_.end_offset - start);
   }
 
-  Status scalar(JsonScalar& value) override { return fail(ErrorCode::bad_format, std::string("the file holds ") + value.kind_name() + " instead of an object"); }
+  Status scalar(JsonScalar& value) override {
+    return fail(ErrorCode::bad_format, std::string("the file holds ") + value.kind_name() + " instead of an object");
+  }
   Status begin(JsonContainer container) override {
     if (container == JsonContainer::object) return {};
     return fail(ErrorCode::bad_format, "the file holds an array instead of an object");
@@ -179,11 +182,8 @@ std::string looks_like(std::string_view text) {
 }
 
 // The metadata object as compact JSON with sorted keys. The text was checked before, so its depth is bounded.
-std::string metadata_text(std::string_view object, ParsedIndex& index) {
-  if (object.size() > kMaxMetadataBytes) {
-    index.problems.push_back("metadata has " + std::to_string(object.size()) + " bytes, too many to be kept");
-    return "{}";
-  }
+std::string metadata_text(std::string_view object) {
+  if (object.empty() || object.size() > kMaxMetadataBytes) return "{}";
   const nlohmann::json metadata = nlohmann::json::parse(object, nullptr, false);
   return metadata.is_object() ? metadata.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) : "{}";
 }
@@ -201,13 +201,14 @@ ParsedIndex parse_index(std::string_view text) {
   if (const Status status = read_json(text, sink); !status) {
     const std::string kind = looks_like(text);
     const Error& error = status.error();
-    const std::string problem = kind.empty() ? "not a valid index: " + error.message + " (at byte " + std::to_string(error.where.offset.value_or(0)) + ")" : kind;
+    const std::string problem =
+        kind.empty() ? "not a valid index: " + error.message + " (at byte " + std::to_string(error.where.offset.value_or(0)) + ")" : kind;
     return ParsedIndex{{}, {}, "{}", {problem}};
   }
   if (!sink.weights_seen) problems.add("the key weight_map is missing");
   if (!sink.metadata_seen) problems.add("the key metadata is missing");
   if (problems.left_out > 0) index.problems.push_back("and " + std::to_string(problems.left_out) + " more problems");
-  if (const auto object = sink.metadata_in(text); !object.empty()) index.metadata = metadata_text(object, index);
+  index.metadata = metadata_text(sink.metadata_in(text));
   return index;
 }
 

@@ -13,15 +13,18 @@ namespace vouchfs::formats {
 namespace {
 
 constexpr std::uint64_t kLengthBytes = 8;
+constexpr const char* kOverflow = "ValidationOverflow";
+constexpr const char* kMisaligned = "MisalignedSlice";
 
 struct DtypeBits {
   std::string_view name;
   unsigned bits;
 };
 // safetensors 0.8 (Dtype::bitsize), in the order of its enum.
-constexpr std::array<DtypeBits, 22> kDtypes = {{{"BOOL", 8},        {"F4", 4},   {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},   {"I8", 8},           {"F8_E5M2", 8},     {"F8_E4M3", 8},
-                                                {"F8_E8M0", 8},     {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},  {"U16", 16}, {"F16", 16}, {"BF16", 16}, {"I32", 32},
-                                                {"U32", 32},        {"F32", 32}, {"C64", 64},    {"F64", 64},    {"I64", 64}, {"U64", 64}}};
+constexpr std::array<DtypeBits, 22> kDtypes = {{{"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"U8", 8},          {"I8", 8},
+                                                {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},
+                                                {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},        {"U32", 32},        {"F32", 32},
+                                                {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}}};
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
@@ -38,29 +41,35 @@ std::optional<HeaderProblem> check_length(std::uint64_t file_bytes, const std::a
   length = little_endian(head);
   if (length > kMaxSafetensorsHeader) {
     const std::string start(reinterpret_cast<const char*>(head.data()), head.size());
-    return HeaderProblem{"HeaderTooLarge", "header too large",
-                         "the first 8 bytes (\"" + printable(start) + "\") say the header has " + number(length) + " bytes, more than " + number(kMaxSafetensorsHeader) +
-                             ": most likely this is no safetensors file",
-                         {}, 0};
+    return HeaderProblem{"HeaderTooLarge",
+                         "header too large",
+                         "the first 8 bytes (\"" + printable(start) + "\") say the header has " + number(length) + " bytes, more than " +
+                             number(kMaxSafetensorsHeader) + ": most likely this is no safetensors file",
+                         {},
+                         0};
   }
   if (length > file_bytes - kLengthBytes)
-    return HeaderProblem{"InvalidHeaderLength", "invalid header length",
-                         "the header should have " + number(length) + " bytes, the file has only " + number(file_bytes - kLengthBytes) + " after the length field", {}, 0};
+    return HeaderProblem{
+        "InvalidHeaderLength",
+        "invalid header length",
+        "the header should have " + number(length) + " bytes, the file has only " + number(file_bytes - kLengthBytes) + " after the length field",
+        {},
+        0};
   return std::nullopt;
 }
 
 // Bytes a tensor must have, or the name of the rule (7, 8) that it breaks.
 struct TensorSize {
   std::uint64_t bytes = 0;
-  const char* broken = nullptr;
+  std::string_view broken;
 };
 TensorSize size_of(const Tensor& tensor) {
   std::uint64_t bits = 1;
   for (const std::uint64_t n : tensor.shape)
-    if (__builtin_mul_overflow(bits, n, &bits)) return {0, "ValidationOverflow"};
-  if (__builtin_mul_overflow(bits, std::uint64_t{safetensors_dtype_bits(tensor.dtype).value_or(8)}, &bits)) return {0, "ValidationOverflow"};
-  if (bits % 8 != 0) return {0, "MisalignedSlice"};
-  return {bits / 8, nullptr};
+    if (__builtin_mul_overflow(bits, n, &bits)) return {0, kOverflow};
+  if (__builtin_mul_overflow(bits, std::uint64_t{safetensors_dtype_bits(tensor.dtype).value_or(8)}, &bits)) return {0, kOverflow};
+  if (bits % 8 != 0) return {0, kMisaligned};
+  return {bits / 8, {}};
 }
 
 std::string shape_text(const Tensor& tensor) {
@@ -83,15 +92,18 @@ std::string offset_detail(const Tensor& tensor, const Tensor* before, std::uint6
 
 // Rules 6 to 9 for one tensor.
 std::optional<HeaderProblem> check_tensor(const Tensor& tensor, const Tensor* before, std::uint64_t expected) {
-  const auto problem = [&](const char* name, std::string text, std::string detail) { return HeaderProblem{name, std::move(text), std::move(detail), tensor.name, 0}; };
+  const auto problem = [&](const char* name, std::string text, std::string detail) {
+    return HeaderProblem{name, std::move(text), std::move(detail), tensor.name, 0};
+  };
   if (tensor.begin != expected || tensor.end < tensor.begin)
     return problem("InvalidOffset", "invalid offset for tensor `" + shown_name(tensor.name) + "`", offset_detail(tensor, before, expected));
   const TensorSize size = size_of(tensor);
   const std::string is = "tensor '" + shown_name(tensor.name) + "' is " + shape_text(tensor);
-  if (size.broken == std::string_view("ValidationOverflow"))
-    return problem(size.broken, "overflow computing buffer size from shape and/or element type", is + ": its size does not fit 64 bits");
-  if (size.broken != nullptr)
-    return problem(size.broken, "The slice is slicing for subbytes dtypes, and the slice does not end up at a byte boundary, this is invalid.", is + ": its bits do not fill whole bytes");
+  if (size.broken == kOverflow)
+    return problem(kOverflow, "overflow computing buffer size from shape and/or element type", is + ": its size does not fit 64 bits");
+  if (size.broken == kMisaligned)
+    return problem(kMisaligned, "The slice is slicing for subbytes dtypes, and the slice does not end up at a byte boundary, this is invalid.",
+                   is + ": its bits do not fill whole bytes");
   if (size.bytes != tensor.bytes())
     return problem("TensorInvalidInfo", "invalid shape, data type, or offset for tensor",
                    is + " and needs " + number(size.bytes) + " bytes, but its data_offsets " + range_text(tensor) + " give it " + number(tensor.bytes()));
@@ -150,8 +162,11 @@ HeaderJson parse_text(std::string_view text) {
   const std::size_t bad = find_invalid_utf8(text);
   if (bad == std::string_view::npos) return parse_safetensors_json(text);
   HeaderJson json;
-  json.problem = HeaderProblem{"InvalidHeader", "invalid UTF-8 in header: invalid utf-8 sequence from index " + number(bad),
-                               "byte " + number(bad) + " of the header (\"" + printable(text.substr(bad, 1)) + "\") is no UTF-8: the header is damaged", {}, bad};
+  json.problem = HeaderProblem{"InvalidHeader",
+                               "invalid UTF-8 in header: invalid utf-8 sequence from index " + number(bad),
+                               "byte " + number(bad) + " of the header (\"" + printable(text.substr(bad, 1)) + "\") is no UTF-8: the header is damaged",
+                               {},
+                               bad};
   return json;
 }
 

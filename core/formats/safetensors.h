@@ -19,18 +19,18 @@ inline constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
 
 // What is wrong with a header.
 struct HeaderProblem {
-  std::string name;    // the reference's error name: "HeaderTooLarge"; "UnknownDtype" for a dtype we do not know
-  std::string text;    // what newer versions of the library print for it
-  std::string detail;  // what, where and how much, in our words
-  std::string tensor;  // the tensor concerned, when there is one
+  std::string name;          // the reference's error name: "HeaderTooLarge"; "UnknownDtype" for a dtype we do not know
+  std::string text;          // what newer versions of the library print for it
+  std::string detail;        // what, where and how much, in our words
+  std::string tensor;        // the tensor concerned, when there is one
   std::uint64_t offset = 0;  // from the start of the file, where the problem is
 };
 
 struct SafetensorsHeader {
-  std::uint64_t data_offset = 0;          // 8 + n: where tensor data begins
-  std::vector<Tensor> tensors;            // in order of (begin, end, name); empty when the header is broken
-  std::optional<std::string> format;      // __metadata__["format"], when given
-  std::optional<HeaderProblem> problem;   // the first rule broken, in the reference's order
+  std::uint64_t data_offset = 0;         // 8 + n: where tensor data begins
+  std::vector<Tensor> tensors;           // in order of (begin, end, name); empty when the header is broken
+  std::optional<std::string> format;     // __metadata__["format"], when given
+  std::optional<HeaderProblem> problem;  // the first rule broken, in the reference's order
 };
 
 // Bits of one element, or nullopt for a dtype that is not in the format.

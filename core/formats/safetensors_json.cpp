@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kJsonError = "InvalidHeaderDeserialization";
 constexpr const char* kTextPrefix = "invalid JSON in header: ";
 
-// Keeps the first fault of a field. It is reported only when the whole text is sound JSON.
+// Keeps the first fault of a field. It is reported only when the object is sound JSON to its closing brace.
 struct Faults {
   std::optional<HeaderProblem> first;
   std::string tensor;  // the entry being read
@@ -29,8 +29,8 @@ struct Faults {
 
 std::string known_dtypes() {
   std::string text;
-  for (const char* name : {"BOOL", "F4", "F6_E2M3", "F6_E3M2", "U8", "I8", "F8_E5M2", "F8_E4M3", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "I16", "U16", "F16",
-                           "BF16", "I32", "U32", "F32", "C64", "F64", "I64", "U64"})
+  for (const char* name : {"BOOL", "F4",  "F6_E2M3", "F6_E3M2", "U8",  "I8",  "F8_E5M2", "F8_E4M3", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ",
+                           "I16",  "U16", "F16",     "BF16",    "I32", "U32", "F32",     "C64",     "F64",     "I64",         "U64"})
     text += (text.empty() ? "`" : ", `") + std::string(name) + "`";
   return text;
 }
@@ -210,6 +210,7 @@ class HeaderSink final : public JsonSink {
  public:
   explicit HeaderSink(HeaderJson& header) : metadata_(header.format), entry_(faults, header.entries) {}
   Faults faults;
+  bool ended = false;  // the closing brace was read
 
   Status scalar(JsonScalar& value) override { return fail(ErrorCode::bad_format, std::string("invalid type: ") + value.kind_name() + ", expected a map"); }
   Status begin(JsonContainer container) override {
@@ -224,6 +225,11 @@ class HeaderSink final : public JsonSink {
     faults.tensor = std::move(key);
     faults.offset = offset;
     return &entry_;
+  }
+  // The reference looks for trailing characters only after all fields were right.
+  Status end(std::uint64_t) override {
+    ended = true;
+    return faults.first ? fail(ErrorCode::bad_format, faults.first->detail) : Status{};
   }
 
  private:
@@ -255,13 +261,15 @@ bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") 
 HeaderJson parse_safetensors_json(std::string_view text) {
   HeaderJson header;
   HeaderSink sink(header);
-  if (const Status status = read_json(text, sink); !status) {
+  const Status status = read_json(text, sink);
+  if (sink.faults.first && sink.ended) {
+    header.problem = std::move(sink.faults.first);
+  } else if (!status) {
     const Error& error = status.error();
     const std::string cause = text.empty() ? "EOF while parsing a value at line 1 column 0" : error.message;
-    const std::string detail = is_blank(text) ? "the header is empty: a zero-filled head is the mark of a file whose data never reached the disk" : "the header is no valid JSON: " + cause;
+    const std::string detail = is_blank(text) ? "the header is empty: a zero-filled head is the mark of a file whose data never reached the disk"
+                                              : "the header is no valid JSON: " + cause;
     header.problem = HeaderProblem{kJsonError, kTextPrefix + cause, detail, {}, error.where.offset.value_or(0)};
-  } else if (sink.faults.first) {
-    header.problem = std::move(sink.faults.first);
   }
   if (header.problem) {
     header.entries.clear();

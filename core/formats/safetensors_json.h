@@ -2,7 +2,8 @@
 // Layer:  core/formats (2).
 // Source: the serde types of safetensors/src/tensor.rs (HashMetadata with flattened TensorInfo entries): what they accept, this accepts.
 //         JSON faults and `__metadata__` faults come first, then faults of fields in the order of the text, as in the reference.
-//         An entry may be an array [dtype, shape, data_offsets], as serde's derived types allow.
+//         An entry may be an array [dtype, shape, data_offsets], as serde's derived types allow; its other form of an enum,
+//         {"F32": null} for a dtype, no writer writes, and it is refused here.
 // Cost:   memory grows with the header only: 2,000,000 entries (the most that fit 100 MB) take about 350 MB.
 #pragma once
 
@@ -16,7 +17,7 @@
 namespace vouchfs::formats {
 
 struct HeaderEntry {
-  Tensor tensor;                 // begin and end relative to the data area
+  Tensor tensor;                  // begin and end relative to the data area
   std::uint64_t json_offset = 0;  // of its name in the JSON text
 };
 

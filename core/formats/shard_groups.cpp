@@ -81,7 +81,8 @@ void find_missing(const std::vector<std::string>& present, ShardGroup& group) {
   // Some writers count from 0.
   const bool from_zero = numbers.count(0) != 0 && numbers.count(first.count) == 0;
   const std::uint64_t low = from_zero ? 0 : 1;
-  const std::uint64_t inside = static_cast<std::uint64_t>(std::count_if(numbers.begin(), numbers.end(), [&](std::uint64_t n) { return n >= low && n < low + first.count; }));
+  const std::uint64_t inside =
+      static_cast<std::uint64_t>(std::count_if(numbers.begin(), numbers.end(), [&](std::uint64_t n) { return n >= low && n < low + first.count; }));
   group.missing_count += first.count - inside;
   for (std::uint64_t n = low; n < low + first.count && group.missing.size() < kMaxMissingListed; ++n) {
     if (numbers.count(n) != 0) continue;

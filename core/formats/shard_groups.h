@@ -17,8 +17,8 @@
 namespace vouchfs::formats {
 
 struct IndexName {
-  std::string stem;     // "model"; empty for an index of other weights than safetensors
-  std::string variant;  // "fp16"; empty when none
+  std::string stem;       // "model"; empty for an index of other weights than safetensors
+  std::string variant;    // "fp16"; empty when none
   bool old_form = false;  // STEM.safetensors.VARIANT.index.json
 };
 // nullopt when the name is no index of weights.

@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kMaxIndexBytes = 256ULL << 20;
 struct ParsedIndex {
   std::map<std::string, std::string> weight_map;  // tensor -> file, as the publisher wrote it; of a key that comes twice the last
   std::optional<std::uint64_t> total_size;        // metadata.total_size when it is an unsigned integer ("4096.0" counts as one)
-  std::string metadata = "{}";                    // the publisher's metadata object as compact JSON with sorted keys
+  std::string metadata = "{}";                    // the publisher's metadata object as compact JSON with sorted keys; "{}" when over 1 MiB
   std::vector<std::string> problems;              // what is wrong with the shape of the file: "the key metadata is missing", "… maps to an integer"
 };
 // Never fails on content: a file that is no JSON object gives an empty weight_map and a problem that says why and where.
@@ -111,7 +111,7 @@ std::map<std::string, std::string> weight_map_of(const IndexRecord& record, cons
 // without numbers ("diffusion_pytorch_model…" when all begin so). None is made up: beside the single file readers would take
 // (model.safetensors, model.fp16.safetensors for the variant, consolidated.safetensors …), for adapters, next to another "*.index.json",
 // with a number missing (then the record says which), with a broken header among its members, or with a tensor in two of them.
-std::vector<IndexRecord> judge_folder(const std::string& folder, const std::vector<FolderShard>& shards,
-                                      const std::vector<FolderIndex>& indexes, bool other_index_present);
+std::vector<IndexRecord> judge_folder(const std::string& folder, const std::vector<FolderShard>& shards, const std::vector<FolderIndex>& indexes,
+                                      bool other_index_present);
 
 }  // namespace vouchfs::formats

@@ -26,7 +26,8 @@ Status check_name(std::string_view name, std::string_view path) {
   if (name.empty()) return refuse("path " + quoted(path) + " has an empty name in it");
   if (name == "." || name == "..") return refuse("path " + quoted(path) + " has the name '" + std::string(name) + "' in it");
   if (name.size() > kMaxNameBytes)
-    return refuse("path " + quoted(path) + " has a name of " + std::to_string(name.size()) + " bytes; at most " + std::to_string(kMaxNameBytes) + " are allowed");
+    return refuse("path " + quoted(path) + " has a name of " + std::to_string(name.size()) + " bytes; at most " + std::to_string(kMaxNameBytes) +
+                  " are allowed");
   return {};
 }
 
@@ -118,7 +119,8 @@ void append_file(std::string& out, const ManifestFile& file) {
 
 Status check_path(std::string_view path) {
   if (path.empty()) return refuse("a path is empty");
-  if (path.size() > kMaxPathBytes) return refuse("a path has " + std::to_string(path.size()) + " bytes; at most " + std::to_string(kMaxPathBytes) + " are allowed");
+  if (path.size() > kMaxPathBytes)
+    return refuse("a path has " + std::to_string(path.size()) + " bytes; at most " + std::to_string(kMaxPathBytes) + " are allowed");
   if (path.find('\0') != std::string_view::npos) return refuse("path " + quoted(path) + " holds a NUL byte");
   if (!is_utf8(path)) return refuse("path " + quoted(path) + " is no UTF-8");
   for (std::string_view rest = path;;) {
@@ -135,14 +137,16 @@ std::string write_manifest(const Manifest& manifest) {
     if (&file != manifest.files.data()) out += ',';
     append_file(out, file);
   }
-  out += "],\"format\":\"" + std::string(kFormat) + "\",\"hash\":\"" + std::string(kHash) + "\",\"tensors\":{\"fsverity\":\"" + hash::to_hex(manifest.tensors_fsverity);
+  out += "],\"format\":\"" + std::string(kFormat) + "\",\"hash\":\"" + std::string(kHash) + "\",\"tensors\":{\"fsverity\":\"" +
+         hash::to_hex(manifest.tensors_fsverity);
   out += "\",\"size\":" + std::to_string(manifest.tensors_bytes) + "},\"version\":" + std::to_string(kVersion) + "}\n";
   return out;
 }
 
 Result<Manifest> parse_manifest(std::string_view text) {
   if (text.size() > kMaxManifestBytes)
-    return fail(ErrorCode::bad_format, "the manifest has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kMaxManifestBytes) + " are read");
+    return fail(ErrorCode::bad_format,
+                "the manifest has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kMaxManifestBytes) + " are read");
   Manifest manifest;
   if (Status status = ManifestReader(manifest).read(text); !status) return fail(std::move(status).error().with("the manifest is not valid"));
   VOUCHFS_TRY(check_tree(manifest.files));

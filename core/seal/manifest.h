@@ -15,8 +15,8 @@ namespace vouchfs::seal {
 
 inline constexpr std::uint64_t kMaxManifestBytes = 256ULL << 20;
 inline constexpr std::size_t kMaxFiles = 1'000'000;
-inline constexpr std::size_t kMaxPathBytes = 4095;     // PATH_MAX less the NUL
-inline constexpr std::size_t kMaxNameBytes = 255;      // NAME_MAX
+inline constexpr std::size_t kMaxPathBytes = 4095;  // PATH_MAX less the NUL
+inline constexpr std::size_t kMaxNameBytes = 255;   // NAME_MAX
 inline constexpr std::uint64_t kMaxFileBytes = 1ULL << 60;
 
 struct ManifestFile {

@@ -30,7 +30,8 @@ Status read_manifest(OpenedSeal& seal, const std::optional<hash::Digest>& pinned
   seal.manifest_text = *std::move(text);
   seal.model_digest = merkle::digest_bytes(bytes_of(seal.manifest_text), engine);
   if (pinned && *pinned != seal.model_digest)
-    return fail(ErrorCode::untrusted, "the seal has the model digest " + hash::to_text(seal.model_digest) + ", but " + hash::to_text(*pinned) + " was asked for", shown,
+    return fail(ErrorCode::untrusted,
+                "the seal has the model digest " + hash::to_text(seal.model_digest) + ", but " + hash::to_text(*pinned) + " was asked for", shown,
                 "the seal was changed or is of another model; get the seal of that digest, or check the digest");
   auto manifest = parse_manifest(seal.manifest_text);
   if (!manifest) return fail(place(std::move(manifest).error(), shown));
@@ -47,7 +48,8 @@ Status check_members(const OpenedSeal& seal, const std::string& shown) {
   for (const formats::IndexRecord& index : seal.table.indexes)
     for (const std::string& member : index.members)
       if (const std::string path = index.folder.empty() ? member : index.folder + "/" + member; !holds(seal.manifest, path))
-        return fail(ErrorCode::bad_format, "the index '" + printable(index.file_name) + "' covers '" + printable(path) + "', which the manifest does not hold", shown);
+        return fail(ErrorCode::bad_format, "the index '" + printable(index.file_name) + "' covers '" + printable(path) + "', which the manifest does not hold",
+                    shown);
   return {};
 }
 
@@ -56,7 +58,8 @@ Status check_files(const OpenedSeal& seal, const std::string& shown) {
   const auto& files = seal.manifest.files;
   for (const TableFile& file : seal.table.files) {
     const auto at = std::lower_bound(files.begin(), files.end(), file.path, [](const ManifestFile& f, const std::string& path) { return f.path < path; });
-    if (at == files.end() || at->path != file.path) return fail(ErrorCode::bad_format, "the tensor table speaks of '" + printable(file.path) + "', which the manifest does not hold", shown);
+    if (at == files.end() || at->path != file.path)
+      return fail(ErrorCode::bad_format, "the tensor table speaks of '" + printable(file.path) + "', which the manifest does not hold", shown);
     if (!file.tensors.empty() && file.tensors.back().end > at->bytes)
       return fail(ErrorCode::bad_format, "tensor '" + printable(file.tensors.back().name) + "' ends past the end of '" + printable(file.path) + "'", shown);
   }
@@ -68,14 +71,19 @@ Status read_table(OpenedSeal& seal, const hash::Sha256Engine& engine) {
   const std::string path = table_path(manifest.tensors_fsverity);
   const std::string shown = seal.path + "/" + path;
   auto text = read_whole_file(seal.directory.get(), path, kMaxTableBytes, shown);
-  if (!text && text.error().code == ErrorCode::not_found) return fail(ErrorCode::untrusted, "the tensor table that the manifest names is lost", shown, kSealAgain);
+  if (!text && text.error().code == ErrorCode::not_found)
+    return fail(ErrorCode::untrusted, "the tensor table that the manifest names is lost", shown, kSealAgain);
   if (!text) return fail(std::move(text).error());
   seal.table_text = *std::move(text);
   if (seal.table_text.size() != manifest.tensors_bytes)
-    return fail(ErrorCode::untrusted, "the tensor table has " + std::to_string(seal.table_text.size()) + " bytes; the manifest says " + std::to_string(manifest.tensors_bytes), shown, kSealAgain);
+    return fail(ErrorCode::untrusted,
+                "the tensor table has " + std::to_string(seal.table_text.size()) + " bytes; the manifest says " + std::to_string(manifest.tensors_bytes), shown,
+                kSealAgain);
   const hash::Digest digest = merkle::digest_bytes(bytes_of(seal.table_text), engine);
   if (digest != manifest.tensors_fsverity)
-    return fail(ErrorCode::untrusted, "the tensor table has the digest " + hash::to_text(digest) + "; the manifest says " + hash::to_text(manifest.tensors_fsverity), shown, kSealAgain);
+    return fail(ErrorCode::untrusted,
+                "the tensor table has the digest " + hash::to_text(digest) + "; the manifest says " + hash::to_text(manifest.tensors_fsverity), shown,
+                kSealAgain);
   auto table = parse_tensor_table(seal.table_text);
   if (!table) return fail(place(std::move(table).error(), shown));
   seal.table = *std::move(table);

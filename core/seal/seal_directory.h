@@ -32,13 +32,13 @@ std::string table_path(const hash::Digest& table_digest);
 std::string seal_path(const std::string& model_dir, const std::optional<std::string>& seal_dir);
 
 struct OpenedSeal {
-  UniqueFd directory;            // O_PATH-like descriptor of the seal directory
-  std::string path;              // for messages
-  std::string manifest_text;     // exactly as on disk
-  std::string table_text;        // exactly as on disk
+  UniqueFd directory;         // O_PATH-like descriptor of the seal directory
+  std::string path;           // for messages
+  std::string manifest_text;  // exactly as on disk
+  std::string table_text;     // exactly as on disk
   Manifest manifest;
   TensorTable table;
-  hash::Digest model_digest{};   // fs-verity digest of manifest_text
+  hash::Digest model_digest{};  // fs-verity digest of manifest_text
 };
 
 // Reads manifest and tensor table and checks them: the manifest against `pinned` when given, the table always against the manifest.

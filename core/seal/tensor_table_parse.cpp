@@ -41,12 +41,14 @@ class TextList {
  public:
   enum class Kind { free, sorted, sorted_paths };
   TextList(const std::string& what, Kind kind)
-      : item_(what, take_text(what, kMaxTextBytes, [this, what, kind](std::string&& text) -> Status {
-          if (kind == Kind::sorted_paths) VOUCHFS_TRY(check_path(text));
-          if (kind != Kind::free && !texts.empty() && text <= texts.back()) return refuse("'" + what + "' is not sorted at " + quoted(text));
-          texts.push_back(std::move(text));
-          return {};
-        })),
+      : item_(what, take_text(what, kMaxTextBytes,
+                              [this, what, kind](std::string&& text) -> Status {
+                                if (kind == Kind::sorted_paths) VOUCHFS_TRY(check_path(text));
+                                if (kind != Kind::free && !texts.empty() && text <= texts.back())
+                                  return refuse("'" + what + "' is not sorted at " + quoted(text));
+                                texts.push_back(std::move(text));
+                                return {};
+                              })),
         list(what, UINT64_MAX, item_, [this] {
           texts.clear();
           return Status{};
@@ -199,7 +201,8 @@ class IndexReader {
 
  private:
   Status keep_correction() {
-    if (!index_.corrections.empty() && fix_.tensor < index_.corrections.back().tensor) return refuse("the corrections are not sorted at " + quoted(fix_.tensor));
+    if (!index_.corrections.empty() && fix_.tensor < index_.corrections.back().tensor)
+      return refuse("the corrections are not sorted at " + quoted(fix_.tensor));
     index_.corrections.push_back(std::exchange(fix_, {}));
     return {};
   }
@@ -271,7 +274,8 @@ class TableReader {
                      return text == kTableFormat ? Status{} : refuse("format is " + quoted(text) + "; this version reads '" + std::string(kTableFormat) + "'");
                    })};
   JsonLeaf version_{"version", take_number("version", UINT64_MAX, [](std::uint64_t value) -> Status {
-                      return value == kTableVersion ? Status{} : refuse("version is " + std::to_string(value) + "; this version reads " + std::to_string(kTableVersion));
+                      return value == kTableVersion ? Status{}
+                                                    : refuse("version is " + std::to_string(value) + "; this version reads " + std::to_string(kTableVersion));
                     })};
   JsonList files_{"files", kMaxFiles, file_.object};
   JsonList indexes_{"indexes", kMaxFiles, index_.object};
@@ -281,7 +285,9 @@ class TableReader {
 }  // namespace
 
 Result<TensorTable> parse_tensor_table(std::string_view text) {
-  if (text.size() > kMaxTableBytes) return fail(ErrorCode::bad_format, "the tensor table has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kMaxTableBytes) + " are read");
+  if (text.size() > kMaxTableBytes)
+    return fail(ErrorCode::bad_format,
+                "the tensor table has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kMaxTableBytes) + " are read");
   TensorTable table;
   if (Status status = TableReader(table).read(text); !status) return fail(std::move(status).error().with("the tensor table is not valid"));
   return table;
