@@ -23,33 +23,34 @@ def examples():
 
 
 class Examples(mounts.MountCase):
-    def make_model(self):
-        model = self.new_folder("a model")
+    def make_model(self, folder):
+        model = f"{folder}/a model"
+        os.mkdir(model)
         for number in (1, 2):
             mounts.safetensors(f"{model}/model-0000{number}-of-00002.safetensors", {f"layer.{number}.weight": 20000, f"layer.{number}.bias": 100}, number)
         mounts.write_file(f"{model}/config.json", b"{}\n")
         return model
 
-    def run_example(self, name, script):
-        model, sealed = self.make_model(), self.path("sealed")
+    def run_example(self, folder, script):
+        model, sealed, tools = self.make_model(folder), f"{folder}/sealed", f"{folder}/bin"
         mounts.run("cp", "-r", model, sealed).check_returncode()
         self.ingest(sealed)
-        tools = self.new_folder("bin")
+        os.mkdir(tools)
         os.symlink(mounts.binary(), tools + "/vouchfs")
+        os.mkdir(f"{folder}/mount point")
         environment = {k: v for k, v in os.environ.items() if not k.startswith("VOUCHFS_")}
-        environment.update(MODEL=model, SEALED=sealed, MOUNTPOINT=self.new_folder("mount point"), PATH=tools + ":" + os.environ["PATH"])
-        return mounts.run("bash", "-euo", "pipefail", "-c", script, cwd=self.dir, env=environment, timeout=60)
+        environment.update(MODEL=model, SEALED=sealed, MOUNTPOINT=f"{folder}/mount point", PATH=tools + ":" + os.environ["PATH"])
+        return mounts.run("bash", "-euo", "pipefail", "-c", script, cwd=folder, env=environment, timeout=60)
 
     def test_marked_examples_run_as_printed(self):
         found = examples()
         self.assertGreaterEqual(len(found), 3, "the marks are gone from the documents")
-        for page, expected, script in found:
+        for number, (page, expected, script) in enumerate(found):
             with self.subTest(page=page, script=script.splitlines()[0]):
-                done = self.run_example(page, script)
+                folder = self.new_folder(str(number))
+                done = self.run_example(folder, script)
                 self.assertEqual(done.returncode, expected, done.stderr[-2000:])
-                self.assertEqual(mounts.clear_away(self.dir), [], "the example leaves a mount or a process")
-                mounts.shutil.rmtree(self.dir)
-                os.mkdir(self.dir, 0o755)
+                self.assertEqual(mounts.mounts_below(folder), [], "the example leaves a mount")
 
     def test_the_readme_and_semantics_have_examples_that_run(self):
         pages = {page for page, _, _ in examples()}
