@@ -16,16 +16,6 @@ constexpr std::uint64_t kLengthBytes = 8;
 constexpr const char* kOverflow = "ValidationOverflow";
 constexpr const char* kMisaligned = "MisalignedSlice";
 
-struct DtypeBits {
-  std::string_view name;
-  unsigned bits;
-};
-// safetensors 0.8 (Dtype::bitsize), in the order of its enum.
-constexpr std::array<DtypeBits, 22> kDtypes = {{{"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"U8", 8},          {"I8", 8},
-                                                {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},
-                                                {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},        {"U32", 32},        {"F32", 32},
-                                                {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}}};
-
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 std::uint64_t little_endian(const std::array<std::uint8_t, kLengthBytes>& bytes) {
@@ -171,12 +161,6 @@ HeaderJson parse_text(std::string_view text) {
 }
 
 }  // namespace
-
-std::optional<unsigned> safetensors_dtype_bits(std::string_view dtype) {
-  for (const DtypeBits& known : kDtypes)
-    if (known.name == dtype) return known.bits;
-  return std::nullopt;
-}
 
 Result<SafetensorsHeader> read_safetensors_header(std::uint64_t file_bytes, const ReadAt& read) {
   SafetensorsHeader header;

@@ -27,14 +27,6 @@ struct Faults {
   }
 };
 
-std::string known_dtypes() {
-  std::string text;
-  for (const char* name : {"BOOL", "F4",  "F6_E2M3", "F6_E3M2", "U8",  "I8",  "F8_E5M2", "F8_E4M3", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ",
-                           "I16",  "U16", "F16",     "BF16",    "I32", "U32", "F32",     "C64",     "F64",     "I64",         "U64"})
-    text += (text.empty() ? "`" : ", `") + std::string(name) + "`";
-  return text;
-}
-
 // A sink that never stops the reading: what it does not want is noted as a fault.
 class FieldSink : public JsonSink {
  public:
@@ -55,7 +47,7 @@ class DtypeSink final : public FieldSink {
     if (value.kind != JsonScalar::Kind::text) {
       faults_.add(std::string("invalid type: ") + value.kind_name() + ", expected a dtype");
     } else if (!safetensors_dtype_bits(value.text)) {
-      faults_.add("unknown variant `" + shown_name(value.text) + "`, expected one of " + known_dtypes(), "UnknownDtype");
+      faults_.add("unknown variant `" + shown_name(value.text) + "`, expected one of " + known_safetensors_dtypes(), "UnknownDtype");
     }
     into_ = std::move(value.text);
     return {};

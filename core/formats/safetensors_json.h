@@ -30,4 +30,7 @@ struct HeaderJson {
 
 HeaderJson parse_safetensors_json(std::string_view text);
 
+// "`BOOL`, `F4`, …" in the order of the reference, as its messages list them.
+std::string known_safetensors_dtypes();
+
 }  // namespace vouchfs::formats

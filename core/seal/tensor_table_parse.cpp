@@ -294,6 +294,7 @@ Result<TensorTable> parse_tensor_table(std::string_view text) {
 }
 
 std::vector<std::string> tensors_in(const TableFile& file, std::uint64_t offset, std::uint64_t length) {
+  if (length == 0) return {};
   const std::uint64_t end = length > UINT64_MAX - offset ? UINT64_MAX : offset + length;
   // Tensors do not overlap, so ends are in order like begins.
   auto tensor = std::lower_bound(file.tensors.begin(), file.tensors.end(), offset, [](const formats::Tensor& t, std::uint64_t at) { return t.end <= at; });
