@@ -4,11 +4,15 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <unordered_set>
 
 namespace vouchfs::view {
 namespace {
 
 using nlohmann::json;
+
+// How IndexCorrection calls the sum of all bytes.
+constexpr const char* kTotalSize = "metadata.total_size";
 
 std::string joined(const std::string& folder, const std::string& name) { return folder.empty() ? name : folder + "/" + name; }
 
@@ -83,25 +87,30 @@ json missing_json(const seal::TensorTable& table) {
   return out;
 }
 
-// What the members hold, by name; of a name held twice the first member counts.
-struct FolderWeights {
-  std::map<std::string, std::string> map;
-  std::uint64_t bytes = 0;
-};
-
-FolderWeights weights_of(const seal::TensorTable& table, const formats::IndexRecord& record) {
-  FolderWeights out;
+std::vector<formats::FolderShard> members_of(const seal::TensorTable& table, const formats::IndexRecord& record) {
+  std::vector<formats::FolderShard> out;
   for (const auto& member : record.members) {
     const seal::TableFile* file = find_file(table, joined(record.folder, member));
-    if (file == nullptr) continue;
-    for (const auto& tensor : file->tensors) {
-      out.map.emplace(tensor.name, member);
-      add_saturated(out.bytes, tensor.bytes());
-    }
+    if (file != nullptr) out.push_back({member, !file->problem, &file->tensors});
   }
-  for (const auto& [tensor, file] : record.absent_weights)
-    if (seal::check_path(joined(record.folder, file))) out.map.emplace(tensor, file);
   return out;
+}
+
+// Bytes of the members' tensors, of a name held twice once.
+std::uint64_t unique_bytes(const std::vector<formats::FolderShard>& members) {
+  std::unordered_set<std::string_view> seen;
+  std::uint64_t bytes = 0;
+  for (const auto& member : members)
+    for (const auto& tensor : *member.tensors)
+      if (seen.insert(tensor.name).second) add_saturated(bytes, tensor.bytes());
+  return bytes;
+}
+
+// The publisher's number stays unless it was found wrong: with a shard missing it alone knows the whole.
+std::uint64_t total_size(const formats::IndexRecord& record, const std::vector<formats::FolderShard>& members) {
+  const auto is_total = [](const formats::IndexCorrection& change) { return change.tensor == kTotalSize; };
+  const bool wrong = std::any_of(record.corrections.begin(), record.corrections.end(), is_total);
+  return record.published_total_size && !wrong ? *record.published_total_size : unique_bytes(members);
 }
 
 }  // namespace
@@ -128,13 +137,14 @@ std::string root_index(const seal::OpenedSeal& seal) {
 }
 
 std::string folder_index(const seal::TensorTable& table, const formats::IndexRecord& record) {
-  FolderWeights weights = weights_of(table, record);
+  const auto members = members_of(table, record);
   json metadata = json::parse(record.metadata, nullptr, false);
   if (!metadata.is_object()) metadata = json::object();
-  // Bytes of a missing shard are known to the publisher alone; fewer than what is there cannot be true.
-  const bool publisher_knows = !record.missing_files.empty() && record.published_total_size.value_or(0) >= weights.bytes;
-  metadata["total_size"] = publisher_knows ? *record.published_total_size : weights.bytes;
-  return text_of({{"metadata", std::move(metadata)}, {"weight_map", std::move(weights.map)}});
+  metadata["total_size"] = total_size(record, members);
+  json weights = json::object();
+  for (auto& [tensor, file] : formats::weight_map_of(record, members))
+    if (seal::check_path(file)) weights[tensor] = file;
+  return text_of({{"metadata", std::move(metadata)}, {"weight_map", std::move(weights)}});
 }
 
 }  // namespace vouchfs::view

@@ -20,8 +20,8 @@ namespace vouchfs::view {
 //   broken_files [{path, problem, detail}], indexes [{path, state: right|corrected|synthesized|absent, problems}].
 std::string root_index(const seal::OpenedSeal& seal);
 
-// The index of one folder and family, as the headers say: for a wrong one of the publisher or none at all. The publisher's other
-// metadata stay. total_size is that of the members; with shards missing, the publisher's number where it can be true.
+// The index of one folder and family, as the headers say: in place of a wrong one of the publisher, or of none at all. The publisher's
+// other metadata stay, and so does its total_size unless that was found wrong; else total_size counts each tensor of the members once.
 std::string folder_index(const seal::TensorTable& table, const formats::IndexRecord& record);
 
 // "unet/diffusion_pytorch_model.safetensors.index.json"

@@ -66,16 +66,17 @@ std::string fitted(const std::string& text, std::size_t columns) {
 }
 
 std::string fitted_list(const std::vector<std::string>& names, std::size_t columns) {
+  // " and N more" behind the first `shown` names.
   const auto more = [&](std::size_t shown) { return shown < names.size() ? " and " + std::to_string(names.size() - shown) + " more" : std::string(); };
-  if (names.empty()) return {};
-  std::string out = fitted(names.front(), std::max<std::size_t>(3, columns - std::min(columns, columns_of(more(1)))));
-  std::size_t shown = 1;
-  for (; shown < names.size(); ++shown) {
-    const std::string longer = out + ", " + names[shown];
-    if (columns_of(longer + more(shown + 1)) > columns) break;
-    out = longer;
+  std::string all;
+  std::string best;
+  for (std::size_t shown = 1; shown <= names.size() && columns_of(all) <= columns; ++shown) {
+    all += (shown == 1 ? "" : ", ") + names[shown - 1];
+    if (columns_of(all + more(shown)) <= columns) best = all + more(shown);
   }
-  return out + more(shown);
+  if (!best.empty() || names.empty()) return best;
+  const std::string rest = more(1);
+  return fitted(names.front(), columns - std::min(columns - 3, rest.size())) + rest;
 }
 
 }  // namespace vouchfs::view
