@@ -99,7 +99,5 @@ int main(int argc, char **argv) {
   struct fuse_args arguments = FUSE_ARGS_INIT(3, words);
   struct fuse_session *session = fuse_session_new(&arguments, &operations, sizeof operations, &shown);
   if (!session || fuse_session_mount(session, argv[2]) != 0) return fputs("plain_fs: cannot mount\n", stderr), 1;
-  const int result = serve(session);
-  fuse_session_unmount(session);
-  return result; /* the waiter still holds the session: the process ends with it */
+  return serve(session); /* unmounted by now; the waiter still holds the session: the process ends with it */
 }
