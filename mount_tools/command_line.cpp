@@ -45,6 +45,7 @@ void add_common(CLI::App& app, const Command& command, CommonOptions& common) {
   const char* config = std::getenv("VOUCHFS_CONFIG");
   const bool wanted = config != nullptr && *config != '\0';
   app.set_config("--config", wanted ? config : "", "TOML file with defaults for options", wanted)->type_name("FILE");
+  app.allow_config_extras(CLI::config_extras_mode::error);  // a misspelt "digest" that is passed over would mount unpinned
   app.config_formatter(std::make_shared<CommandConfig>(std::string(command.name), std::move(others)));
 }
 

@@ -99,7 +99,7 @@ class Form(unittest.TestCase):
     def test_no_page_gives_a_warning_of_groff(self):
         for page in sorted(MAN.glob("*.[18]")):
             with self.subTest(page=page.name):
-                result = subprocess.run(["groff", "-mandoc", "-ww", "-Tutf8", "-z", str(page)], capture_output=True, text=True, timeout=30)
+                result = subprocess.run(["groff", "-mandoc", "-wmac", "-Tutf8", "-z", str(page)], capture_output=True, text=True, timeout=30)
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
 
     def test_no_page_gives_a_warning_of_mandoc_where_it_is_installed(self):
