@@ -68,6 +68,34 @@ class Commands(unittest.TestCase):
                 self.assertLessEqual(covered, tagged(page) | {"--help"})
 
 
+class MountOptions(unittest.TestCase):
+    VALUES = {"seal": "/none", "digest": "sha256:" + "0" * 64, "on-known-bad": "serve"}
+
+    def listed(self):
+        names = []
+        for line in re.findall(r"^\.It Cm (.+)$", (MAN / "mount.vouchfs.8").read_text(), re.M):
+            names += [line.split()[0]] if " Ns = " in line else line.split(" , ")
+        return names
+
+    def exit_code(self, option):
+        return run("mount", "-o", option, "/nonexistent/model", "/nonexistent/mount-point").returncode
+
+    def test_every_option_of_the_page_is_taken_and_another_is_a_usage_error(self):
+        self.assertGreaterEqual(len(self.listed()), 8)
+        for name in self.listed():
+            with self.subTest(option=name):
+                self.assertNotEqual(self.exit_code(f"{name}={self.VALUES[name]}" if name in self.VALUES else name), 2)
+        self.assertEqual(self.exit_code("digset=sha256:" + "0" * 64), 2)
+
+    def test_every_option_that_has_an_effect_is_on_the_page(self):
+        code = (ROOT / "mount_tools" / "mount_options.cpp").read_text()
+        handed_on = re.findall(r'"(\w+)"', re.search(r"kHandedOn = \{(.*?)\}", code, re.S).group(1))
+        with_value = re.findall(r'key == "([\w-]+)"', code)
+        own = re.findall(r'word == "(\w+)"', code)
+        self.assertLessEqual({"seal", "noexec", "allow_other"}, set(handed_on + with_value + own))
+        self.assertEqual(set(handed_on + with_value + own) - set(self.listed()), set())
+
+
 class ExitCodes(unittest.TestCase):
     def header(self):
         text = (ROOT / "mount_tools" / "exit_code.h").read_text()
