@@ -26,7 +26,7 @@ struct Options {
   std::string model;
   std::string mount_point;
   std::string seal;
-  std::string digest;
+  std::optional<std::string> digest;  // an empty word is a digest too, and malformed: a script's empty variable must not unpin
   std::string on_known_bad;
   std::vector<std::string> lists;
   bool foreground = false;
@@ -67,9 +67,9 @@ Result<Plan> make_plan(const Options& options) {
   VOUCHFS_ASSIGN(const MountOptions listed, parse_mount_options(list));
   Plan plan;
   VOUCHFS_ASSIGN(plan.model.policy, policy_of(first_of(options.on_known_bad, listed.on_known_bad)));
-  const std::string digest = first_of(options.digest, listed.digest);
-  if (!digest.empty()) {
-    VOUCHFS_ASSIGN(plan.model.digest, hash::parse_text(digest));
+  const std::optional<std::string>& digest = options.digest ? options.digest : listed.digest;
+  if (digest) {
+    VOUCHFS_ASSIGN(plan.model.digest, hash::parse_text(*digest));
   }
   const std::string seal = first_of(options.seal, listed.seal);
   if (!seal.empty()) plan.model.seal_dir = std::filesystem::absolute(seal).lexically_normal().string();
