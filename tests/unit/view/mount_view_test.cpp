@@ -178,10 +178,11 @@ TEST_F(MountViewTest, StateTurnsBadWithTheFirstBadBlockAndBackWhenItReadsRight) 
   put("y", "y");
   const Mounted view = mounted();
   test::flip(model_ + "/x", 5000);
-  EXPECT_THROW(view.bytes("x"), std::runtime_error);
+  EXPECT_FALSE(view.readable("x"));
   EXPECT_EQ(view.view->attribute(*view.at("x"), "user.vouch.state"), "bad");
   EXPECT_EQ(view.view->attribute(*view.at("y"), "user.vouch.state"), "ok");
   test::flip(model_ + "/x", 5000);
+  EXPECT_TRUE(test::eventually([&] { return view.readable("x"); }));
   EXPECT_EQ(view.bytes("x"), test::read_file(model_ + "/x"));
   EXPECT_EQ(view.view->attribute(*view.at("x"), "user.vouch.state"), "ok");
 }
@@ -362,6 +363,21 @@ TEST_F(StoreTest, ShowsEveryModelUnderItsNameAndListsThem) {
   EXPECT_EQ(list["models"][0], json({{"name", "alpha"}, {"digest", hash::to_text((*view)->models()[0]->seal().model_digest)}, {"files", 1}, {"bytes", 5}}));
   EXPECT_EQ(list["models"][1]["name"], "beta");
   EXPECT_EQ(list["models"][2]["name"], "gamma");
+}
+
+TEST_F(StoreTest, TheStoreIsAsYoungAsItsYoungestModel) {
+  std::vector<std::unique_ptr<SealedModel>> models;
+  for (const char* name : {"a", "b", "c"}) models.push_back(model(name, name));
+  for (const auto& [name, seconds] : {std::pair{"a", 2000000}, {"b", 3000000}, {"c", 1000000}}) {
+    const std::array<timeval, 2> then = {timeval{0, 0}, timeval{seconds, 0}};
+    ASSERT_EQ(utimes((dir_ / (std::string(name) + "/.vouch/manifest.json")).c_str(), then.data()), 0);
+  }
+  const auto view = store(std::move(models));
+  ASSERT_TRUE(view);
+  EXPECT_EQ((*view)->find(kRootId)->mtime_seconds, 3000000);
+  EXPECT_EQ((*view)->lookup(kRootId, "index.json")->mtime_seconds, 3000000);
+  EXPECT_EQ((*view)->lookup(kRootId, "a")->mtime_seconds, 2000000);
+  EXPECT_EQ((*view)->lookup((*view)->lookup(kRootId, "c")->id, "x")->mtime_seconds, 1000000);
 }
 
 TEST_F(StoreTest, TwoModelsOfTheSameContentHaveIdsOfTheirOwn) {

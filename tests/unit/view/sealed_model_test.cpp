@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <atomic>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -24,17 +24,6 @@ using testing::HasSubstr;
 
 constexpr Caller kCaller{4711, 1000};
 constexpr std::size_t kBigBytes = 40 * kBlockBytes + 1000;  // 41 blocks, the last one partial
-
-// Waits for a condition, ten seconds at most.
-template <class Condition>
-bool eventually(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (std::chrono::steady_clock::now() < end) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return false;
-}
 
 class SealedModelTest : public testing::Test {
  protected:
@@ -217,7 +206,7 @@ TEST_F(SealedModelTest, WhatIsPutRightOnDiskReadsAgain) {
   ASSERT_FALSE(reads_block("big.bin", 5));
   EXPECT_EQ(model().state(index("big.bin")), FileState::bad);
   test::flip(path("big.bin"), 5 * kBlockBytes);
-  EXPECT_TRUE(eventually([&] { return reads_block("big.bin", 5); }));
+  EXPECT_TRUE(test::eventually([&] { return reads_block("big.bin", 5); }));
   EXPECT_EQ(model().state(index("big.bin")), FileState::ok);
   EXPECT_EQ(read("big.bin", 0, kBigBytes), big_);
 }

@@ -185,4 +185,12 @@ std::string Mounted::bytes(const std::string& path) const {
   return {read->begin(), read->end()};
 }
 
+bool Mounted::readable(const std::string& path) const {
+  try {
+    return bytes(path), true;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+}
+
 }  // namespace vouchfs::view::test

@@ -2,9 +2,11 @@
 // or by hand where a seal is wanted that ingest would refuse to make.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "seal/tensor_table.h"
@@ -54,6 +56,18 @@ void seal_model(const std::string& model_dir);
 // Writes a seal for the files given (path -> bytes) and the table without asking ingest's rules; writes the files too.
 void seal_by_hand(const std::string& model_dir, const std::map<std::string, std::string>& files, const seal::TensorTable& table);
 
+// Waits for a condition, ten seconds at most. What was put right on disk within one tick of the clock that stamps files reads right
+// only when the known-bad entry is too old to hold.
+template <class Condition>
+bool eventually(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (std::chrono::steady_clock::now() < end) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return false;
+}
+
 struct Opened {
   std::unique_ptr<Runtime> runtime;
   std::unique_ptr<SealedModel> model;
@@ -69,8 +83,9 @@ struct Mounted {
   const Node* at(const std::string& path) const;
   // Every path of the view, folders with a '/' at the end, sorted.
   std::vector<std::string> paths() const;
-  // The bytes that a reader of this path gets.
+  // The bytes that a reader of this path gets; throws when it gets an error.
   std::string bytes(const std::string& path) const;
+  bool readable(const std::string& path) const;
 };
 Mounted mount_model(const std::string& model_dir);
 Result<std::unique_ptr<MountView>> try_mount(const std::string& model_dir, Runtime& runtime);
