@@ -90,10 +90,10 @@ def _unescape(text):
     return os.fsdecode(bytes(out))
 
 
-def mount_rows():
-    """[(mount point, mount options, filesystem type, source, super options)] of this mount namespace."""
+def mount_rows(pid="self"):
+    """[(mount point, mount options, filesystem type, source, super options)] of the mount namespace of a process."""
     rows = []
-    with open("/proc/self/mountinfo", errors="surrogateescape") as table:
+    with open("/proc/%s/mountinfo" % pid, errors="surrogateescape") as table:
         for line in table:
             left, _, right = line.rstrip("\n").partition(" - ")
             fields, tail = left.split(" "), right.split(" ")
@@ -423,8 +423,8 @@ class MountCase(unittest.TestCase):
         os.makedirs(self.path(name))
         return self.path(name)
 
-    def ingest(self, model, *options):
-        return vouchfs_ok("ingest", model, *options, "--quiet")
+    def ingest(self, model, *options, timeout=60):
+        return vouchfs_ok("ingest", model, *options, "--quiet", timeout=timeout)
 
     def seal_and_keep(self, model, *options):
         """Seals the model and returns a folder with an untouched copy of its files."""
@@ -537,7 +537,7 @@ class Namespace:
         return run(*self.prefix, *command, **options)
 
     def mounted(self, path):
-        return self.run("mountpoint", "-q", path).returncode == 0
+        return any(row[0] == path for row in mount_rows(self.process.pid))
 
     def end(self):
         if self.process.stdin.closed:

@@ -97,7 +97,8 @@ static void by_edge(struct report *report, const struct target *target, long pag
   const off_t start = (off_t)page * kPage;
   if (page == 0) pread_and_judge(report, target, 0, kPage / 2);
   else pread_and_judge(report, target, start - kPage / 2, kPage);
-  if (start + kPage / 2 < target->reference_size) pread_and_judge(report, target, start + kPage / 2, kPage);
+  /* A last page that ends before its middle is asked for from its start: its first half is hidden when the page before it is bad. */
+  pread_and_judge(report, target, start + kPage / 2 < target->reference_size ? start + kPage / 2 : start, kPage);
 }
 
 static void by_map(struct report *report, const struct target *target, long page) {
