@@ -127,4 +127,6 @@ bool IndexRecord::shown() const noexcept {
   return verdict != IndexVerdict::absent || (members.size() >= 2 && missing_files.empty() && duplicates.empty() && problems.empty());
 }
 
+bool IndexRecord::made() const noexcept { return verdict == IndexVerdict::absent ? shown() : verdict == IndexVerdict::wrong && unknown_files.empty(); }
+
 }  // namespace vouchfs::formats

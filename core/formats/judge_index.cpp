@@ -55,6 +55,14 @@ Headers read_headers(const std::vector<std::string>& members, const Shards& shar
   return headers;
 }
 
+// Files of which the record tells no tensor. Sorted.
+void note_unknown(const Headers& headers, IndexRecord& record) {
+  std::set<std::string> files = headers.unreadable;
+  files.insert(record.missing_files.begin(), record.missing_files.end());
+  for (const auto& [tensor, file] : record.absent_weights) files.erase(file);
+  record.unknown_files.assign(files.begin(), files.end());
+}
+
 void note_duplicates(const Headers& headers, IndexRecord& record) {
   for (const auto& [tensor, holders] : headers.holders)
     if (holders.size() > 1) record.duplicates.push_back(tensor);
@@ -81,6 +89,7 @@ class Judge {
     check_total_size();
     std::sort(record_.corrections.begin(), record_.corrections.end(), [](const IndexCorrection& a, const IndexCorrection& b) { return a.tensor < b.tensor; });
     record_.missing_files.assign(missing_.begin(), missing_.end());
+    note_unknown(headers_, record_);
     record_.verdict = record_.problems.empty() && record_.corrections.empty() ? IndexVerdict::right : IndexVerdict::wrong;
   }
 
@@ -198,6 +207,7 @@ IndexRecord record_of_group(const ShardGroup& group, const Shards& shards) {
   const Headers headers = read_headers(group.files, shards);
   for (const std::string& file : headers.unreadable) record.problems.push_back("the header of '" + file + "' cannot be read");
   note_duplicates(headers, record);
+  note_unknown(headers, record);
   if (group.missing_count > group.missing.size())
     record.problems.push_back(std::to_string(group.missing_count) + " files are missing by their numbers; the first " + std::to_string(group.missing.size()) +
                               " are listed");

@@ -85,6 +85,10 @@ struct IndexRecord {
   std::string metadata = "{}";                        // the publisher's metadata, compact JSON, sorted keys
   std::vector<std::string> duplicates;                // tensors that several members hold; then no index is made up; sorted
   std::map<std::string, std::string> choices;         // of these, the holder that the publisher's index names
+  std::vector<std::string> unknown_files;             // missing files and members with a broken header of which no tensor is known; sorted
+  // Whether a view shows an index of its own making, in place of a wrong one or of none. A wrong one is corrected only when no file is
+  // unknown: an index that leaves out its tensors would make an incomplete model look complete. Else the publisher's bytes are served as they are.
+  bool made() const noexcept;
   // Whether a view shows an index of this name at all: right and wrong always; absent only when it is wanted, complete and unambiguous.
   bool shown() const noexcept;
   bool operator==(const IndexRecord&) const = default;

@@ -197,6 +197,7 @@ class IndexReader {
     object.field("folder", folder_).field("name", name_).field("verdict", verdict_).field("metadata", metadata_).field("problems", problems_.list);
     object.field("members", members_.list).field("missing_files", missing_.list).field("duplicates", duplicates_.list).field("corrections", corrections_);
     object.field("absent_weights", absent_.map).field("choices", choices_.map).optional_field("published_total_size", total_);
+    object.optional_field("unknown_files", unknown_.list);
   }
 
  private:
@@ -212,6 +213,7 @@ class IndexReader {
     index_.problems = std::exchange(problems_.texts, {});
     index_.members = std::exchange(members_.texts, {});
     index_.missing_files = std::exchange(missing_.texts, {});
+    index_.unknown_files = std::exchange(unknown_.texts, {});
     index_.duplicates = std::exchange(duplicates_.texts, {});
     index_.absent_weights = std::exchange(absent_.texts, {});
     index_.choices = std::exchange(choices_.texts, {});
@@ -252,6 +254,7 @@ class IndexReader {
   TextList problems_{"problems", TextList::Kind::free};
   TextList members_{"members", TextList::Kind::sorted_paths};
   TextList missing_{"missing_files", TextList::Kind::sorted_paths};
+  TextList unknown_{"unknown_files", TextList::Kind::sorted_paths};
   TextList duplicates_{"duplicates", TextList::Kind::sorted};
   TextMap absent_{"absent_weights"};
   TextMap choices_{"choices"};

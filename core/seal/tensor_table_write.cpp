@@ -104,6 +104,7 @@ void write_index(std::string& out, const formats::IndexRecord& index) {
   object.text("name", index.file_name);
   object.texts("problems", index.problems);
   if (index.published_total_size) object.number("published_total_size", *index.published_total_size);
+  if (!index.unknown_files.empty()) object.texts("unknown_files", index.unknown_files);
   object.text("verdict", formats::to_string(index.verdict));
 }
 

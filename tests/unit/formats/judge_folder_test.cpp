@@ -210,6 +210,21 @@ TEST(JudgeFolder, UnreadableIndexCoversWhatItsNameCovers) {
   EXPECT_THAT(Folder().shard(kOne, {"a"}).shard(kThree, {"d"}).index(kIndex, "").one().missing_files, ElementsAre(kTwo));
 }
 
+TEST(JudgeFolder, WrongIndexIsCorrectedOnlyWhenNoTensorsAreUnknown) {
+  EXPECT_TRUE(three_shards().index(kIndex, "").one().made());
+  EXPECT_TRUE(Folder().shard(kOne, {"a", "b"}).shard(kThree, {"d"}).index(kIndex, changed(with("a", kThree))).one().made());
+  // The index tells nothing, and a shard is not there, or has no header: what it holds nobody knows.
+  const auto missing = Folder().shard(kOne, {"a", "b"}).shard(kThree, {"d"}).index(kIndex, "").one();
+  EXPECT_EQ(missing.verdict, IndexVerdict::wrong);
+  EXPECT_THAT(missing.unknown_files, ElementsAre(kTwo));
+  EXPECT_FALSE(missing.made());
+  const auto broken = Folder().shard(kOne, {"a", "b"}).broken(kTwo).shard(kThree, {"d"}).index(kIndex, "<html>").one();
+  EXPECT_THAT(broken.unknown_files, ElementsAre(kTwo));
+  EXPECT_FALSE(broken.made());
+  EXPECT_FALSE(three_shards().index(kIndex, changed(kRight)).one().made());
+  EXPECT_TRUE(three_shards().one().made());
+}
+
 TEST(JudgeFolder, IndexWithoutMetadataOrWithAByteOrderMarkIsWrongAndKeepsItsKnowledge) {
   const auto no_metadata = three_shards().index(kIndex, R"({"weight_map":{"a":"x.safetensors"}})").one();
   EXPECT_EQ(no_metadata.verdict, IndexVerdict::wrong);

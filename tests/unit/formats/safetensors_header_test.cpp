@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sample_file.h"
+#include "unit/formats/sample_file.h"
 
 namespace vouchfs::formats::test {
 namespace {

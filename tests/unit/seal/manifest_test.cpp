@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <regex>
 
-#include "../base/oracle.h"
-#include "sample_seal.h"
+#include "unit/base/oracle.h"
+#include "unit/seal/sample_seal.h"
 
 namespace vouchfs::seal::test {
 namespace {

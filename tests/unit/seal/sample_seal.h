@@ -41,6 +41,7 @@ inline TensorTable sample_table() {
   wrong.published_total_size = 18446744073709551615ULL;
   wrong.metadata = R"({"total_size":1,"x":[1,{"y":null}]})";
   wrong.duplicates = {"d", "e"};
+  wrong.unknown_files = {"gone-2.safetensors", "z.safetensors"};
   wrong.choices = {{"d", "z.safetensors"}};
   formats::IndexRecord absent;
   absent.file_name = "model.safetensors.index.json";

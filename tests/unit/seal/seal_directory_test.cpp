@@ -5,9 +5,9 @@
 
 #include <filesystem>
 
-#include "../base/oracle.h"
 #include "merkle/digest_file.h"
-#include "sample_seal.h"
+#include "unit/base/oracle.h"
+#include "unit/seal/sample_seal.h"
 
 namespace vouchfs::seal::test {
 namespace {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../base/oracle.h"
-#include "sample_seal.h"
+#include "unit/base/oracle.h"
+#include "unit/seal/sample_seal.h"
 
 namespace vouchfs::seal::test {
 namespace {
@@ -110,6 +110,7 @@ TEST(TensorTable, IndexRecordsAreChecked) {
   EXPECT_NE(with([](auto& r) { r.members = {"b", "a"}; }), "accepted");
   EXPECT_NE(with([](auto& r) { r.members = {"../b"}; }), "accepted");
   EXPECT_NE(with([](auto& r) { r.missing_files = {"a", "a"}; }), "accepted");
+  EXPECT_NE(with([](auto& r) { r.unknown_files = {"/a"}; }), "accepted");
   EXPECT_NE(with([](auto& r) { r.duplicates = {"b", "a"}; }), "accepted");
   EXPECT_NE(with([](auto& r) { r.absent_weights = {{"a", "/b"}}; }), "accepted");
   EXPECT_NE(with([](auto& r) { r.corrections = {{"b", "", ""}, {"a", "", ""}}; }), "accepted");
