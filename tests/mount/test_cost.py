@@ -69,7 +69,9 @@ class TestPageCacheIsKept(CostCase):
 
             def look():
                 os.listdir(mount.path), os.stat(mount / "f.bin"), os.path.exists(mount / "not-there")
+            before = requests()
             look()
+            self.assertGreater(requests(), before + 1, "the counter stands still")
             first, second = requests(), requests()
             for _ in range(20):
                 look()
