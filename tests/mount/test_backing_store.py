@@ -91,6 +91,32 @@ class TestBackingErrors(StoreCase):
             self.assertEqual({e["block"] for e in mount.events("corrupt_block", "a.bin")}, {45})
 
 
+class TestWrongBytesOnce(StoreCase):
+    """A fault of memory or transport: wrong at first, right when it is read again past the page cache."""
+
+    def test_is_served_and_said(self):
+        with self.mounted() as mount:
+            for mode, block in zip(MODES, (3, 70, 130, 200, 260, PAGES - 1)):
+                with self.subTest(mode=mode):
+                    self.store.tell("flip", "/a.bin", block * BLOCK + 5, 1)
+                    self.assert_pages(mount / "a.bin", self.reference("a.bin"), mode)
+                    self.store.tell("clear")
+            events = mount.events()
+            self.assertEqual({(e["event"], e["result"]) for e in events}, {("transient_mismatch", "served")})
+            self.assertEqual({e["block"] for e in events}, {3, 70, 130, 200, 260, PAGES - 1})
+            self.assertEqual(mount.status()["counters"]["corrupt_blocks"], 0)
+            self.assertEqual(mount.status()["models"][0]["known_bad"], [])
+
+    def test_twice_in_a_row_is_corruption(self):
+        with self.mounted() as mount:
+            self.store.tell("flip", "/a.bin", 100 * BLOCK, 0)
+            for mode in MODES:
+                self.assert_pages(mount / "a.bin", self.reference("a.bin"), mode, {100})
+            self.assertEqual({(e["event"], e["block"]) for e in mount.events()}, {("corrupt_block", 100)})
+            self.store.tell("clear")
+            self.check_well(mount)
+
+
 class TestShortReads(StoreCase):
     def check_short(self, most):
         with self.mounted() as mount:

@@ -1,6 +1,7 @@
 """Known-bad files: open() is refused by default and served on request; what is put right on disk opens at once; no second disk read."""
 import errno
 import os
+import subprocess
 
 import mounts
 from mounts import BLOCK
@@ -147,6 +148,24 @@ class TestNoSecondDiskRead(KnownBadCase):
             self.assert_pages(mount / "hurt.bin", self.reference, "read", {BAD})
             self.store.tell("clear")
             self.assertTrue(mounts.wait_until(lambda: not self.probe.pages(mount / "hurt.bin", self.reference, "read").bad, 10))
+
+
+class TestLogOfRepeats(KnownBadCase):
+    def test_a_thousand_reads_of_a_bad_block_are_a_few_lines(self):
+        mounts.flip(self.hurt, BAD * BLOCK)
+        mnt, log = self.new_folder("front"), self.path("log")
+        with open(log, "w") as out:
+            process = subprocess.Popen([mounts.binary(), "mount", self.model, mnt, "-f", "--on-known-bad=serve"], stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        self.assertTrue(mounts.wait_until(lambda: os.path.exists(os.path.join(mnt, "hurt.bin")), 30))
+        fd = os.open(os.path.join(mnt, "hurt.bin"), os.O_RDONLY)
+        for _ in range(1000):
+            self.assert_errno(errno.EIO, lambda: os.pread(fd, 1, BAD * BLOCK), "a bad page")
+        os.close(fd)
+        self.unmount(mnt)
+        self.assertEqual(process.wait(20), 0)
+        lines = [line for line in mounts.read_file(log).decode().splitlines() if "hurt.bin" in line]
+        self.assertTrue(lines, "not logged at all")
+        self.assertLessEqual(len(lines), 5, lines)
 
 
 if __name__ == "__main__":

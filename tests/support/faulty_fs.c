@@ -2,6 +2,7 @@
  * faulty_fs SOURCE MOUNTPOINT (libfuse3, high level, in front). Prints "ready" when it serves; then takes commands, lines of
  * tab-separated words on stdin, each answered when it is in force. End of stdin unmounts and ends it, so that nothing outlives a test.
  *   eio PATH OFFSET LENGTH TIMES   reads that touch these bytes fail with EIO; TIMES 0: always
+ *   flip PATH OFFSET TIMES         reads that touch this byte get it with all bits turned over; TIMES 0: always
  *   short PATH BYTES               no read gives more than BYTES bytes
  *   hang PATH                      reads of PATH wait until "clear"
  *   delay PATH MILLISECONDS        reads of PATH take that much longer
@@ -27,7 +28,7 @@
 #include <unistd.h>
 
 enum { kRules = 64, kFiles = 256 };
-enum kind { kEio, kShort, kHang, kDelay };
+enum kind { kEio, kFlip, kShort, kHang, kDelay, kUsedUp };
 
 struct rule {
   enum kind kind;
@@ -103,18 +104,22 @@ static void count_read(const char *path) {
   files[file_count++].reads = 1;
 }
 
-/* What the rules make of one read: the bytes it may give, or a negative errno. The mutex is held; a hang or delay waits on it. */
+/* Whether the rule is about these bytes; counts it as used once more. */
+static bool strikes(struct rule *rule, enum kind kind, const char *path, off_t offset, off_t bytes) {
+  if (rule->kind != kind || strcmp(rule->path, path) != 0 || offset >= rule->offset + rule->length || offset + bytes <= rule->offset) return false;
+  if (rule->times == 1) rule->kind = kUsedUp;
+  else if (rule->times > 1) --rule->times;
+  ++faults;
+  return true;
+}
+
+/* What the rules make of one read: the bytes it may give, or a negative errno. The mutex is held. */
 static long judge(const char *path, size_t size, off_t offset) {
   long allowed = (long)size;
   for (int i = 0; i < rule_count; ++i) {
     struct rule *rule = &rules[i];
+    if (strikes(rule, kEio, path, offset, (off_t)size)) return -EIO;
     if (strcmp(rule->path, path) != 0) continue;
-    if (rule->kind == kEio && offset < rule->offset + rule->length && offset + (off_t)size > rule->offset) {
-      if (rule->times == 1) rule->kind = kShort, rule->value = INT32_MAX; /* used up: a rule without effect */
-      else if (rule->times > 1) --rule->times;
-      ++faults;
-      return -EIO;
-    }
     if (rule->kind == kShort && rule->value < allowed) {
       allowed = rule->value;
       ++faults;
@@ -160,6 +165,8 @@ static int fs_read(const char *path, char *into, size_t size, off_t offset, stru
   if (got < 0) return -errno;
   pthread_mutex_lock(&mutex);
   bytes_read += got;
+  for (int i = 0; i < rule_count; ++i)
+    if (strikes(&rules[i], kFlip, path, offset, got)) into[rules[i].offset - offset] = (char)~into[rules[i].offset - offset];
   pthread_mutex_unlock(&mutex);
   return (int)got;
 }
@@ -184,6 +191,7 @@ static void print_counts(void) {
 
 static bool obey(char **word, int words) {
   if (words == 5 && strcmp(word[0], "eio") == 0) add_rule(kEio, word, atoll(word[2]), atoll(word[3]), atol(word[4]), 0);
+  else if (words == 4 && strcmp(word[0], "flip") == 0) add_rule(kFlip, word, atoll(word[2]), 1, atol(word[3]), 0);
   else if (words == 3 && strcmp(word[0], "short") == 0) add_rule(kShort, word, 0, 0, 0, atol(word[2]));
   else if (words == 2 && strcmp(word[0], "hang") == 0) add_rule(kHang, word, 0, 0, 0, 0);
   else if (words == 3 && strcmp(word[0], "delay") == 0) add_rule(kDelay, word, 0, 0, 0, atol(word[2]));
