@@ -32,7 +32,7 @@ struct Lanes {
 };
 
 Lanes lanes_of(IMB_ARCH arch, std::uint64_t features) {
-  if (arch == IMB_ARCH_AVX512) return {16, 7};
+  if (arch >= IMB_ARCH_AVX512) return {16, 7};
   if ((features & IMB_FEATURE_SHANI) != 0) return {2, 2};
   return arch == IMB_ARCH_AVX2 ? Lanes{8, 4} : Lanes{4, 3};
 }
