@@ -45,7 +45,8 @@ void write_line(const Event& event, std::uint64_t count, const LineLimiter::Answ
   if (answer.verdict == LineLimiter::Verdict::hold_back) return;
   tell_held_back(answer.held_back);
   log::warning(to_line(event, count));
-  if (answer.verdict == LineLimiter::Verdict::write_last) log::warning("many events: further lines of this second are held back; every event is in .vouch/events.jsonl of the mount");
+  if (answer.verdict == LineLimiter::Verdict::write_last)
+    log::warning("many events: further lines of this second are held back; every event is in .vouch/events.jsonl of the mount");
 }
 
 }  // namespace
@@ -120,8 +121,8 @@ std::string utc_now() {
   std::tm parts{};
   gmtime_r(&seconds, &parts);
   char text[48];
-  std::snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-                static_cast<int>(millis));
+  std::snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min,
+                parts.tm_sec, static_cast<int>(millis));
   return text;
 }
 

@@ -36,7 +36,8 @@ std::string joined(const std::vector<std::string>& names) {
 std::string place(const Event& event) {
   std::string out;
   if (event.block) out += ", block " + std::to_string(*event.block);
-  if (event.offset && event.length) out += ", bytes " + std::to_string(*event.offset) + " to " + std::to_string(*event.offset + (*event.length > 0 ? *event.length - 1 : 0));
+  if (event.offset && event.length)
+    out += ", bytes " + std::to_string(*event.offset) + " to " + std::to_string(*event.offset + (*event.length > 0 ? *event.length - 1 : 0));
   if (event.tree_level) out += ", tree level " + std::to_string(*event.tree_level);
   if (event.tree_block) out += ", tree block " + std::to_string(*event.tree_block);
   return out;

@@ -16,9 +16,9 @@ class LineLimiter {
   using Clock = std::chrono::steady_clock;
 
   enum class Verdict {
-    write,        // write the line
-    write_last,   // write it, and say that lines are held back from here on
-    hold_back,    // do not
+    write,       // write the line
+    write_last,  // write it, and say that lines are held back from here on
+    hold_back,   // do not
   };
   struct Answer {
     Verdict verdict = Verdict::write;

@@ -69,7 +69,9 @@ std::vector<NewNode> model_layout(const SealedModel& model, NodeTree& tree, cons
   const seal::OpenedSeal& seal = model.seal();
   const std::set<std::string> moved = moved_files(seal.table);
   std::vector<NewNode> out;
-  const auto add_made = [&](const std::string& path, std::string_view content) { out.push_back(fixed_file(path, "the synthesized file '" + path + "'", content, engine)); };
+  const auto add_made = [&](const std::string& path, std::string_view content) {
+    out.push_back(fixed_file(path, "the synthesized file '" + path + "'", content, engine));
+  };
   for (std::size_t i = 0; i < seal.manifest.files.size(); ++i) out.push_back(sealed_file(seal.manifest.files[i], i, moved));
   add_made("index.json", tree.keep(root_index(seal)));
   for (const IndexRecord& record : seal.table.indexes)

@@ -18,12 +18,14 @@ constexpr std::string_view kPrefix = "user.vouch.";
 // When the seal was published. Never from a model file: those may change.
 Result<std::int64_t> published_at(const seal::OpenedSeal& seal) {
   struct stat facts {};
-  if (fstatat(seal.directory.get(), seal::kManifestName, &facts, 0) != 0) return fail(errno_error(errno, "cannot look at the manifest", seal.path + "/" + seal::kManifestName));
+  if (fstatat(seal.directory.get(), seal::kManifestName, &facts, 0) != 0)
+    return fail(errno_error(errno, "cannot look at the manifest", seal.path + "/" + seal::kManifestName));
   return facts.st_mtim.tv_sec;
 }
 
 Status check_store_name(const std::string& name) {
-  const bool plain = !name.empty() && name != "." && name != ".." && name.size() <= seal::kMaxNameBytes && name.find_first_of(std::string("/\0", 2)) == std::string::npos;
+  const bool plain =
+      !name.empty() && name != "." && name != ".." && name.size() <= seal::kMaxNameBytes && name.find_first_of(std::string("/\0", 2)) == std::string::npos;
   if (plain) return {};
   return fail(ErrorCode::invalid_argument, "is no plain file name that a model in a store could be shown under", name, "rename the folder of the model");
 }
@@ -122,9 +124,12 @@ Runtime& MountView::runtime() const noexcept { return impl_->runtime; }
 std::string MountView::live_content(const Node& node) const {
   const auto model = node.model == nullptr ? std::nullopt : std::optional(node.model->name());
   switch (node.live) {
-    case LiveContent::status: return status_json(model) + "\n";
-    case LiveContent::events: return impl_->runtime.events.to_json_lines(model);
-    case LiveContent::none: break;
+    case LiveContent::status:
+      return status_json(model) + "\n";
+    case LiveContent::events:
+      return impl_->runtime.events.to_json_lines(model);
+    case LiveContent::none:
+      break;
   }
   return {};
 }

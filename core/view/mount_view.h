@@ -26,7 +26,7 @@ struct MountFacts {
   std::uint64_t readahead_kb = 0;
   pid_t supervisor_pid = 0;
   pid_t worker_pid = 0;
-  std::string version;         // of vouchfs
+  std::string version;  // of vouchfs
   std::string libfuse_version;
 };
 

@@ -10,7 +10,8 @@ namespace {
 std::string place_key(std::uint64_t parent, std::string_view name) { return std::to_string(parent).append(1, '/').append(name); }
 
 Error clash(const std::string& path, const std::string& first, const std::string& second) {
-  return make_error(ErrorCode::invalid_argument, first + " and " + second + " would both be shown as '" + path + "'", path, "rename or remove one of them in the model and ingest it again");
+  return make_error(ErrorCode::invalid_argument, first + " and " + second + " would both be shown as '" + path + "'", path,
+                    "rename or remove one of them in the model and ingest it again");
 }
 
 }  // namespace
@@ -28,7 +29,8 @@ void NodeTree::set_root(SealedModel* model, std::int64_t mtime_seconds) {
 }
 
 std::uint64_t NodeTree::id_for(const NodeScope& scope, const std::string& path) const {
-  return first_free_id([&](unsigned attempt) { return wished_id(scope.model_digest, scope.model_name, path, attempt); }, [&](std::uint64_t id) { return nodes_.contains(id); });
+  return first_free_id([&](unsigned attempt) { return wished_id(scope.model_digest, scope.model_name, path, attempt); },
+                       [&](std::uint64_t id) { return nodes_.contains(id); });
 }
 
 Result<std::uint64_t> NodeTree::add_model_folder(const NodeScope& scope, const std::string& name) {
@@ -67,7 +69,8 @@ Result<std::uint64_t> NodeTree::add(const NodeScope& scope, std::uint64_t parent
   if (!fresh) return fail(clash(what.path.empty() ? name : what.path, placed->second.what, what.what));
   const std::uint64_t id = id_for(scope, what.path);
   placed->second = {id, what.what};
-  nodes_[id] = {id, parent, name, what.kind, what.bytes, scope.mtime_seconds, scope.model, what.file_index, what.content, what.fsverity, what.sha256, what.live, {}, 0};
+  nodes_[id] = {id,          parent,    name, what.kind, what.bytes, scope.mtime_seconds, scope.model, what.file_index, what.content, what.fsverity,
+                what.sha256, what.live, {},   0};
   Node& folder = nodes_.at(parent);
   folder.children.push_back(id);
   if (what.kind == NodeKind::folder) ++folder.subfolders;

@@ -74,7 +74,8 @@ Json pid_or_null(pid_t pid) { return pid == 0 ? Json(nullptr) : Json(pid); }
 
 }  // namespace
 
-std::string status_json(const std::vector<std::unique_ptr<SealedModel>>& models, const Runtime& runtime, const MountFacts& facts, const std::optional<std::string>& only_model) {
+std::string status_json(const std::vector<std::unique_ptr<SealedModel>>& models, const Runtime& runtime, const MountFacts& facts,
+                        const std::optional<std::string>& only_model) {
   Json out;
   out["mount_point"] = facts.mount_point;
   Json& rows = out["models"] = Json::array();
@@ -92,7 +93,8 @@ std::string status_json(const std::vector<std::unique_ptr<SealedModel>>& models,
   out["restarts"] = 0;
   out["sources"] = std::move(sources);
   out["scrub"] = nullptr;
-  out["versions"] = {{"vouchfs", facts.version}, {"libfuse", facts.libfuse_version}, {"hash", runtime.engine ? std::string(runtime.engine->name()) : std::string()}};
+  out["versions"] = {
+      {"vouchfs", facts.version}, {"libfuse", facts.libfuse_version}, {"hash", runtime.engine ? std::string(runtime.engine->name()) : std::string()}};
   out["supervisor_pid"] = pid_or_null(facts.supervisor_pid);
   out["worker_pid"] = pid_or_null(facts.worker_pid);
   out["counters"] = counters_json(runtime.counters, runtime.events);

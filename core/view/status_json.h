@@ -19,6 +19,7 @@ inline constexpr std::size_t kMostKnownBad = 1000;
 // Of all models, or of the one with this name; the numbers that follow the models are those of the whole mount.
 // cache_hit_ratio: of the tree blocks and neighbours of bad blocks that were needed, the share found verified in memory; null before
 // the first. Reads that the kernel answers from its own page cache never reach us and count nowhere.
-std::string status_json(const std::vector<std::unique_ptr<SealedModel>>& models, const Runtime& runtime, const MountFacts& facts, const std::optional<std::string>& only_model);
+std::string status_json(const std::vector<std::unique_ptr<SealedModel>>& models, const Runtime& runtime, const MountFacts& facts,
+                        const std::optional<std::string>& only_model);
 
 }  // namespace vouchfs::view

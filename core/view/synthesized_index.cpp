@@ -31,7 +31,8 @@ std::uint64_t parameters_of(const formats::Tensor& tensor) {
 }
 
 const seal::TableFile* find_file(const seal::TensorTable& table, const std::string& path) {
-  const auto at = std::lower_bound(table.files.begin(), table.files.end(), path, [](const seal::TableFile& file, const std::string& wanted) { return file.path < wanted; });
+  const auto at =
+      std::lower_bound(table.files.begin(), table.files.end(), path, [](const seal::TableFile& file, const std::string& wanted) { return file.path < wanted; });
   return at != table.files.end() && at->path == path ? &*at : nullptr;
 }
 
@@ -57,7 +58,8 @@ Holders holders_of(const seal::TensorTable& table) {
 
 json files_json(const seal::Manifest& manifest) {
   json out = json::array();
-  for (const auto& file : manifest.files) out.push_back({{"path", file.path}, {"size", file.bytes}, {"sha256", hash::to_hex(file.sha256)}, {"fsverity", hash::to_hex(file.fsverity)}});
+  for (const auto& file : manifest.files)
+    out.push_back({{"path", file.path}, {"size", file.bytes}, {"sha256", hash::to_hex(file.sha256)}, {"fsverity", hash::to_hex(file.fsverity)}});
   return out;
 }
 
@@ -131,7 +133,7 @@ std::string root_index(const seal::OpenedSeal& seal) {
     weights[tensor] = files.front();
     if (files.size() > 1) ambiguous[tensor] = files;
   }
-  const json own = {{"model_digest", hash::to_text(seal.model_digest)}, {"files", files_json(seal.manifest)},     {"ambiguous", std::move(ambiguous)},
+  const json own = {{"model_digest", hash::to_text(seal.model_digest)}, {"files", files_json(seal.manifest)},      {"ambiguous", std::move(ambiguous)},
                     {"missing_files", missing_json(seal.table)},        {"broken_files", broken_json(seal.table)}, {"indexes", indexes_json(seal.table)}};
   return text_of({{"metadata", {{"total_size", bytes}, {"total_parameters", parameters}, {"vouchfs", own}}}, {"weight_map", std::move(weights)}});
 }

@@ -80,7 +80,8 @@ TEST_F(EventLogTest, AnEmptyEventHasEveryFieldToo) {
   EventLog log;
   log.record(Event{});
   const json row = rows(log).at(0);
-  for (const char* field : {"time", "event", "model", "file", "block", "offset", "length", "tensors", "expected", "actual", "sources", "result", "pid", "uid", "count"})
+  for (const char* field :
+       {"time", "event", "model", "file", "block", "offset", "length", "tensors", "expected", "actual", "sources", "result", "pid", "uid", "count"})
     EXPECT_TRUE(row.contains(field)) << field;
   EXPECT_TRUE(row["block"].is_null());
   EXPECT_TRUE(row["tensors"].is_array() && row["sources"].is_array());
@@ -199,7 +200,9 @@ TEST(EventLine, CarriesTheFactsOnOneSafeLine) {
   event.tensors = {"t1", "t2", "t3", "t4", "t5", "t6", "t7"};
   event.changes = {std::string(100000, 'x')};
   const std::string line = to_line(event, 1);
-  for (const char* fact : {"corrupt_block", "model m", "block 3", "bytes 12288 to 16383", "t1, t2, t3, t4, t5 and 2 more", "model mismatch", "pid 7", "result eio"}) EXPECT_THAT(line, HasSubstr(fact));
+  for (const char* fact :
+       {"corrupt_block", "model m", "block 3", "bytes 12288 to 16383", "t1, t2, t3, t4, t5 and 2 more", "model mismatch", "pid 7", "result eio"})
+    EXPECT_THAT(line, HasSubstr(fact));
   EXPECT_THAT(line, HasSubstr(std::string(64, 'a')));
   EXPECT_LT(line.size(), 2000U);
   EXPECT_THAT(line, Not(HasSubstr("\n")));

@@ -32,7 +32,8 @@ using testing::Not;
 
 constexpr const char* kIndex = "model.safetensors.index.json";
 
-const std::vector<std::string> kOwn = {".vouch/", ".vouch/digest", ".vouch/events.jsonl", ".vouch/manifest.json", ".vouch/status.json", ".vouch/tensors.json", "index.json"};
+const std::vector<std::string> kOwn = {".vouch/",   ".vouch/digest", ".vouch/events.jsonl", ".vouch/manifest.json", ".vouch/status.json", ".vouch/tensors.json",
+                                       "index.json"};
 
 std::vector<std::string> with_own(std::vector<std::string> paths) {
   paths.insert(paths.end(), kOwn.begin(), kOwn.end());
@@ -168,9 +169,11 @@ TEST_F(MountViewTest, EveryFileButTheLiveOnesHasTheDigestThatFsverityGivesIt) {
 TEST_F(MountViewTest, LiveFilesAndFoldersHaveNoDigestButAModel) {
   put("x", "x");
   const Mounted view = mounted();
-  for (const char* path : {"", ".vouch", ".vouch/status.json", ".vouch/events.jsonl"}) EXPECT_THAT(view.view->attribute_names(*view.at(path)), ElementsAre("user.vouch.model")) << path;
+  for (const char* path : {"", ".vouch", ".vouch/status.json", ".vouch/events.jsonl"})
+    EXPECT_THAT(view.view->attribute_names(*view.at(path)), ElementsAre("user.vouch.model")) << path;
   EXPECT_EQ(view.view->attribute_names(*view.at("x")).size(), 4U);
-  for (const char* name : {"user.other", "user.vouch.", "user.vouch.other", "security.capability", "fsverity"}) EXPECT_EQ(view.view->attribute(*view.at("x"), name), std::nullopt) << name;
+  for (const char* name : {"user.other", "user.vouch.", "user.vouch.other", "security.capability", "fsverity"})
+    EXPECT_EQ(view.view->attribute(*view.at("x"), name), std::nullopt) << name;
 }
 
 TEST_F(MountViewTest, StateTurnsBadWithTheFirstBadBlockAndBackWhenItReadsRight) {
@@ -236,8 +239,8 @@ TEST_F(MountViewTest, AWrongIndexIsCorrectedKeptAndTold) {
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0]["file"], kIndex);
   EXPECT_EQ(events[0]["tensors"], json({"layer.0.b", "layer.1.a", "nowhere"}));
-  EXPECT_EQ(events[0]["changes"], json({"layer.0.b: was '" + shard_name(3, 3) + "', is '" + shard_name(1, 3) + "'", "layer.1.a: was nothing, is '" + shard_name(2, 3) + "'",
-                                        "nowhere: was '" + shard_name(1, 3) + "', is nothing"}));
+  EXPECT_EQ(events[0]["changes"], json({"layer.0.b: was '" + shard_name(3, 3) + "', is '" + shard_name(1, 3) + "'",
+                                        "layer.1.a: was nothing, is '" + shard_name(2, 3) + "'", "nowhere: was '" + shard_name(1, 3) + "', is nothing"}));
 }
 
 TEST_F(MountViewTest, AMissingShardStaysVisibleAsMissing) {
@@ -270,7 +273,8 @@ TEST_F(MountViewTest, NestedFoldersGetTheirFamilysIndexAndTheRootCoversThem) {
   put("text_encoder_2/model.safetensors", safetensors({{"embed", 40}}));
   const Mounted view = mounted();
   const json unet = json::parse(view.bytes("unet/diffusion_pytorch_model.safetensors.index.json"));
-  EXPECT_EQ(unet["weight_map"], json({{"down", "diffusion_pytorch_model-00001-of-00002.safetensors"}, {"up", "diffusion_pytorch_model-00002-of-00002.safetensors"}}));
+  EXPECT_EQ(unet["weight_map"],
+            json({{"down", "diffusion_pytorch_model-00001-of-00002.safetensors"}, {"up", "diffusion_pytorch_model-00002-of-00002.safetensors"}}));
   EXPECT_EQ(unet["metadata"]["total_size"], 30);
   for (const std::string& path : view.paths()) EXPECT_FALSE(path.starts_with("text_encoder") && path.ends_with("index.json")) << path;
   EXPECT_EQ(view.at("unet/index.json"), nullptr);
@@ -400,7 +404,9 @@ TEST_F(StoreTest, StatusAndEventsOfAModelAreItsOwnThoseOfTheStoreAreAll) {
   event.event = "corrupt_block";
   event.model = "b";
   runtime_.events.record(event);
-  const auto live = [&](const Node* folder, const char* name) { return (*view)->live_content(*(*view)->lookup((*view)->lookup(folder->id, ".vouch")->id, name)); };
+  const auto live = [&](const Node* folder, const char* name) {
+    return (*view)->live_content(*(*view)->lookup((*view)->lookup(folder->id, ".vouch")->id, name));
+  };
   const Node* root = (*view)->find(kRootId);
   const Node* a = (*view)->lookup(kRootId, "a");
   EXPECT_EQ(json::parse(live(root, "status.json"))["models"].size(), 2U);

@@ -57,8 +57,9 @@ TEST(NodeIds, AreTheFirstEightBytesOfADocumentedHash) {
 
 TEST(NodeIds, DependOnDigestNameAndPathAndOnWhereOneEnds) {
   const hash::Digest a = digest_of("a");
-  std::set<std::uint64_t> ids = {wished_id(a, "", "x", 0), wished_id(digest_of("b"), "", "x", 0), wished_id(a, "m", "x", 0),
-                                 wished_id(a, "", "y", 0), wished_id(a, "x", "", 0),              wished_id(a, "", "x", 1)};
+  std::set<std::uint64_t> ids = {wished_id(a, "", "x", 0),  wished_id(digest_of("b"), "", "x", 0),
+                                 wished_id(a, "m", "x", 0), wished_id(a, "", "y", 0),
+                                 wished_id(a, "x", "", 0),  wished_id(a, "", "x", 1)};
   EXPECT_EQ(ids.size(), 6U);
 }
 

@@ -37,8 +37,8 @@ class StatusJsonTest : public testing::Test {
 
 TEST_F(StatusJsonTest, HasEveryKeyFromTheStart) {
   const json got = status();
-  for (const char* key : {"mount_point", "models", "bytes_served", "bytes_verified", "cache_hit_ratio", "repairs", "readahead_kb", "restarts", "sources", "scrub", "versions",
-                          "supervisor_pid", "worker_pid", "counters"})
+  for (const char* key : {"mount_point", "models", "bytes_served", "bytes_verified", "cache_hit_ratio", "repairs", "readahead_kb", "restarts", "sources",
+                          "scrub", "versions", "supervisor_pid", "worker_pid", "counters"})
     EXPECT_TRUE(got.contains(key)) << key;
   EXPECT_TRUE(got["cache_hit_ratio"].is_null()) << "nothing was looked up yet";
   EXPECT_TRUE(got["scrub"].is_null());

@@ -56,8 +56,8 @@ std::size_t widest(const std::string& text) {
 TEST(StatusText, SaysWhatAPersonNeeds) {
   const std::string text = text_of(status_of("tiny", "model-00002-of-00002.safetensors"));
   for (const char* fact : {"/mnt/models", "model tiny", "sha256:aaaa", "pinned", "/data/tiny/.vouch", "3 files, 4.8 MiB", "ok  fine.safetensors",
-                           "bad  model-00002-of-00002.safetensors, 2 known-bad blocks", "block 17", "layer.1.weight", "1.0 MiB, verified 2.0 MiB", "3 reads, 1 open refused, 2 corrupt blocks",
-                           "93 %", "128 KiB", "worker 4711, 1 restart", "libfuse 3.14.0"})
+                           "bad  model-00002-of-00002.safetensors, 2 known-bad blocks", "block 17", "layer.1.weight", "1.0 MiB, verified 2.0 MiB",
+                           "3 reads, 1 open refused, 2 corrupt blocks", "93 %", "128 KiB", "worker 4711, 1 restart", "libfuse 3.14.0"})
     EXPECT_THAT(text, HasSubstr(fact));
   EXPECT_LT(text.find("bad  model"), text.find("ok  fine")) << "bad shards come first";
 }
@@ -98,7 +98,8 @@ TEST(StatusText, IsSafeOnATerminal) {
 
 TEST(StatusText, BearsMissingAndStrangeValues) {
   EXPECT_TRUE(status_text("{}"));
-  EXPECT_TRUE(status_text(R"({"models":[{"name":3,"shards":{},"known_bad":[1,{"tensors":7}],"files":-1},5],"counters":[],"versions":null,"cache_hit_ratio":"x"})"));
+  EXPECT_TRUE(
+      status_text(R"({"models":[{"name":3,"shards":{},"known_bad":[1,{"tensors":7}],"files":-1},5],"counters":[],"versions":null,"cache_hit_ratio":"x"})"));
   for (const char* text : {"", "[]", "nonsense", "3"}) {
     const auto result = status_text(text);
     ASSERT_FALSE(result) << text;

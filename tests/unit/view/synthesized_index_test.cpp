@@ -27,7 +27,8 @@ seal::TableFile shard(const std::string& path, std::vector<Tensor> tensors) { re
 
 seal::OpenedSeal seal_of(std::vector<seal::TableFile> files, std::vector<IndexRecord> indexes = {}) {
   seal::OpenedSeal seal;
-  for (const auto& file : files) seal.manifest.files.push_back({file.path, 4242, hash::sha256(std::string_view("v" + file.path)), hash::sha256(std::string_view(file.path))});
+  for (const auto& file : files)
+    seal.manifest.files.push_back({file.path, 4242, hash::sha256(std::string_view("v" + file.path)), hash::sha256(std::string_view(file.path))});
   seal.table.files = std::move(files);
   seal.table.indexes = std::move(indexes);
   seal.model_digest.fill(0xab);
@@ -49,22 +50,21 @@ json root_of(const seal::OpenedSeal& seal) { return json::parse(root_index(seal)
 
 TEST(RootIndex, OfOneFileIsWholeAndExact) {
   const auto seal = seal_of({shard("model.safetensors", {f32("b", {2, 3}), f32("a", {})})});
-  const json expected = {
-      {"metadata",
-       {{"total_size", 28},
-        {"total_parameters", 7},
-        {"vouchfs",
-         {{"model_digest", "sha256:abababababababababababababababababababababababababababababababab"},
-          {"files",
-           {{{"path", "model.safetensors"},
-             {"size", 4242},
-             {"fsverity", hash::to_hex(hash::sha256(std::string_view("vmodel.safetensors")))},
-             {"sha256", hash::to_hex(hash::sha256(std::string_view("model.safetensors")))}}}},
-          {"ambiguous", json::object()},
-          {"missing_files", json::array()},
-          {"broken_files", json::array()},
-          {"indexes", json::array()}}}}},
-      {"weight_map", {{"a", "model.safetensors"}, {"b", "model.safetensors"}}}};
+  const json expected = {{"metadata",
+                          {{"total_size", 28},
+                           {"total_parameters", 7},
+                           {"vouchfs",
+                            {{"model_digest", "sha256:abababababababababababababababababababababababababababababababab"},
+                             {"files",
+                              {{{"path", "model.safetensors"},
+                                {"size", 4242},
+                                {"fsverity", hash::to_hex(hash::sha256(std::string_view("vmodel.safetensors")))},
+                                {"sha256", hash::to_hex(hash::sha256(std::string_view("model.safetensors")))}}}},
+                             {"ambiguous", json::object()},
+                             {"missing_files", json::array()},
+                             {"broken_files", json::array()},
+                             {"indexes", json::array()}}}}},
+                         {"weight_map", {{"a", "model.safetensors"}, {"b", "model.safetensors"}}}};
   EXPECT_EQ(root_of(seal), expected);
 }
 
@@ -162,8 +162,11 @@ TEST(RootIndex, DoesNotWrapOnAbsurdShapes) {
 
 TEST(FolderIndex, SynthesizedFromHeadersAlone) {
   const auto record = record_of("unet", IndexVerdict::absent, {"m1", "m2"});
-  const auto seal = seal_of({shard("other/m1", {f32("x", {9})}), shard("unet/m1", {f32("b", {2})}), shard("unet/m2", {f32("a", {3})}), shard("unet/m3", {f32("stray", {4})})}, {record});
-  EXPECT_EQ(folder_index(seal.table, record), "{\n  \"metadata\": {\n    \"total_size\": 20\n  },\n  \"weight_map\": {\n    \"a\": \"m2\",\n    \"b\": \"m1\"\n  }\n}\n");
+  const auto seal =
+      seal_of({shard("other/m1", {f32("x", {9})}), shard("unet/m1", {f32("b", {2})}), shard("unet/m2", {f32("a", {3})}), shard("unet/m3", {f32("stray", {4})})},
+              {record});
+  EXPECT_EQ(folder_index(seal.table, record),
+            "{\n  \"metadata\": {\n    \"total_size\": 20\n  },\n  \"weight_map\": {\n    \"a\": \"m2\",\n    \"b\": \"m1\"\n  }\n}\n");
 }
 
 TEST(FolderIndex, CorrectedKeepsThePublishersOtherMetadata) {
