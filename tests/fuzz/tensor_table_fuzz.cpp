@@ -1,0 +1,32 @@
+// Any bytes as a tensor table.
+#include <cstdint>
+#include <string>
+
+#include "require.h"
+#include "seal/manifest.h"
+#include "seal/tensor_table.h"
+
+using namespace vouchfs;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto table = seal::parse_tensor_table({reinterpret_cast<const char*>(data), size});
+  if (!table) {
+    REQUIRE(table.error().code == ErrorCode::bad_format);
+    return 0;
+  }
+  for (const seal::TableFile& file : table->files) {
+    REQUIRE(seal::check_path(file.path));
+    for (const formats::Tensor& tensor : file.tensors) {
+      REQUIRE(tensor.begin <= tensor.end);
+      if (tensor.bytes() == 0) continue;
+      const auto names = seal::tensors_in(file, tensor.begin, 1);
+      REQUIRE(names.size() == 1 && names.front() == tensor.name);
+    }
+  }
+  const std::string text = seal::write_tensor_table(*table);
+  const auto again = seal::parse_tensor_table(text);
+  REQUIRE(again);
+  REQUIRE(again->indexes == table->indexes);
+  REQUIRE(seal::write_tensor_table(*again) == text);
+  return 0;
+}
