@@ -138,9 +138,7 @@ class Judge {
       const auto holders = headers_.holders.find(tensor);
       if (holders != headers_.holders.end()) {
         correct(tensor, file, holders->second.front());
-      } else if (!is_plain_relative_path(file)) {
-        correct(tensor, file, "");
-      } else if (shards_.count(file) == 0) {
+      } else if (is_plain_relative_path(file) && shards_.count(file) == 0) {
         record_.absent_weights.emplace(tensor, file);
         missing_.insert(file);
       } else if (headers_.unreadable.count(file) != 0) {
