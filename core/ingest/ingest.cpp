@@ -113,7 +113,7 @@ Status Ingest::compose() {
   if (options_.strict) VOUCHFS_TRY(check_strict(table_, options_.model_dir));
   for (const formats::IndexRecord& record : table_.indexes) {
     const std::string path = record.folder.empty() ? record.file_name : record.folder + "/" + record.file_name;
-    if (record.verdict == formats::IndexVerdict::wrong) VOUCHFS_TRY(check_orig_free(scan_, path, options_.model_dir));
+    if (record.verdict == formats::IndexVerdict::wrong && record.made()) VOUCHFS_TRY(check_orig_free(scan_, path, options_.model_dir));
   }
   texts_.table_text = seal::write_tensor_table(table_);
   texts_.manifest.tensors_bytes = texts_.table_text.size();

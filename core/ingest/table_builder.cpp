@@ -15,6 +15,17 @@ struct Folder {
   bool other_index = false;
 };
 
+formats::FolderShard shard_of(const seal::TableFile& file, std::string name) { return {std::move(name), !file.problem, file.problem ? nullptr : &file.tensors}; }
+
+// An index may name shards in folders below its own: "experts/model-00001-of-00002.safetensors".
+void add_shards_below(const std::string& name, const seal::TensorTable& table, Folder& folder) {
+  const std::string prefix = name.empty() ? "" : name + "/";
+  for (const seal::TableFile& file : table.files) {
+    const bool below = file.path.starts_with(prefix) && file.path.find('/', prefix.size()) != std::string::npos;
+    if (below) folder.shards.push_back(shard_of(file, file.path.substr(prefix.size())));
+  }
+}
+
 std::string path_in(const std::string& folder, const std::string& name) { return folder.empty() ? name : folder + "/" + name; }
 
 std::string header_warning(const seal::TableFile& file) {
@@ -31,7 +42,7 @@ std::string wrong_index_warning(const IndexRecord& record) {
             "' should be '" + first.now + "')";
   }
   if (!record.problems.empty()) text += ": " + record.problems.front();
-  return text + "; a mount serves the corrected one";
+  return text + (record.made() ? "; a mount serves the corrected one" : "; a mount serves it as it is, because of " + record.unknown_files.front() + " no tensor is known");
 }
 
 void add_index_warnings(const IndexRecord& record, std::vector<std::string>& warnings) {
@@ -51,18 +62,17 @@ seal::TensorTable build_table(std::vector<SealedFile>& files) {
   for (SealedFile& file : files)
     if (file.table) table.files.push_back(std::move(*file.table));
   std::map<std::string, Folder> folders;
-  for (const seal::TableFile& file : table.files) {
-    const bool readable = !file.problem;
-    folders[std::string(folder_of(file.path))].shards.push_back({std::string(file_name_of(file.path)), readable, readable ? &file.tensors : nullptr});
-  }
+  for (const seal::TableFile& file : table.files) folders[std::string(folder_of(file.path))].shards.push_back(shard_of(file, std::string(file_name_of(file.path))));
   for (SealedFile& file : files) {
     const std::string name(file_name_of(file.entry.path));
     const std::string folder(folder_of(file.entry.path));
     if (file.index) folders[folder].indexes.push_back({name, std::move(*file.index)});
     else if (formats::is_index_name(name)) folders[folder].other_index = true;
   }
-  for (const auto& [name, folder] : folders)
+  for (auto& [name, folder] : folders) {
+    if (!folder.indexes.empty()) add_shards_below(name, table, folder);
     for (IndexRecord& record : formats::judge_folder(name, folder.shards, folder.indexes, folder.other_index)) table.indexes.push_back(std::move(record));
+  }
   return table;
 }
 

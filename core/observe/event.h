@@ -32,7 +32,7 @@ struct SourceOutcome {
 
 // DESIGN section 7. Strings that do not apply are empty, numbers absent; every field is written all the same.
 struct Event {
-  std::string event;  // corrupt_block, corrupt_tree, transient_mismatch, source_error, open_refused, index_corrected, model_hidden
+  std::string event;  // corrupt_block, corrupt_tree, transient_mismatch, source_error, open_refused, index_corrected, index_wrong, model_hidden
   std::string model;
   std::string file;
   std::optional<std::uint64_t> block;
@@ -46,7 +46,7 @@ struct Event {
   std::string detail;  // anything else worth saying, in words; level and tree block of a damaged tree
   std::optional<unsigned> tree_level;
   std::optional<std::uint64_t> tree_block;
-  std::vector<std::string> changes;  // of index_corrected: one text a changed entry
+  std::vector<std::string> changes;  // of index_corrected and index_wrong: one text a changed entry
   pid_t pid = 0;
   uid_t uid = 0;
 };

@@ -15,8 +15,6 @@ using formats::IndexVerdict;
 constexpr const char* kOriginal = ".orig";
 
 // A record whose name the view fills itself.
-bool is_made(const IndexRecord& record) { return record.verdict == IndexVerdict::wrong || (record.verdict == IndexVerdict::absent && record.shown()); }
-
 NewNode sealed_file(const seal::ManifestFile& file, std::size_t index, const std::set<std::string>& moved) {
   NewNode node;
   node.path = moved.contains(file.path) ? file.path + kOriginal : file.path;
@@ -33,7 +31,7 @@ NewNode sealed_file(const seal::ManifestFile& file, std::size_t index, const std
 std::set<std::string> moved_files(const seal::TensorTable& table) {
   std::set<std::string> moved = {"index.json"};
   for (const IndexRecord& record : table.indexes)
-    if (record.verdict == IndexVerdict::wrong) moved.insert(index_path(record));
+    if (record.verdict == IndexVerdict::wrong && record.made()) moved.insert(index_path(record));
   return moved;
 }
 
@@ -75,7 +73,7 @@ std::vector<NewNode> model_layout(const SealedModel& model, NodeTree& tree, cons
   for (std::size_t i = 0; i < seal.manifest.files.size(); ++i) out.push_back(sealed_file(seal.manifest.files[i], i, moved));
   add_made("index.json", tree.keep(root_index(seal)));
   for (const IndexRecord& record : seal.table.indexes)
-    if (is_made(record)) add_made(index_path(record), tree.keep(folder_index(seal.table, record)));
+    if (record.made()) add_made(index_path(record), tree.keep(folder_index(seal.table, record)));
   add_made(".vouch/manifest.json", seal.manifest_text);
   add_made(".vouch/tensors.json", seal.table_text);
   add_made(".vouch/digest", tree.keep(hash::to_text(seal.model_digest) + "\n"));
@@ -90,7 +88,7 @@ std::vector<observe::Event> index_events(const SealedModel& model) {
   for (const IndexRecord& record : model.seal().table.indexes) {
     if (record.verdict != IndexVerdict::wrong) continue;
     observe::Event event;
-    event.event = "index_corrected";
+    event.event = record.made() ? "index_corrected" : "index_wrong";
     event.model = model.name();
     event.file = index_path(record);
     for (const auto& change : record.corrections) {
@@ -99,7 +97,9 @@ std::vector<observe::Event> index_events(const SealedModel& model) {
     }
     event.changes.insert(event.changes.end(), record.problems.begin(), record.problems.end());
     event.result = "served";
-    event.detail = "the publisher's index differs from the headers of its shards; it is kept as " + index_path(record) + kOriginal;
+    event.detail = "the publisher's index differs from the headers of its shards; ";
+    event.detail += record.made() ? "it is kept as " + index_path(record) + kOriginal
+                                  : "it is served as it is, because of " + record.unknown_files.front() + " no tensor is known, and a corrected one would make the model look complete";
     out.push_back(std::move(event));
   }
   return out;

@@ -15,7 +15,7 @@ namespace vouchfs::view {
 // manifest.json and tensors.json point into the model's seal. A file of the model whose name a synthesized one takes is "<name>.orig".
 std::vector<NewNode> model_layout(const SealedModel& model, NodeTree& tree, const hash::Sha256Engine& engine);
 
-// One index_corrected event for each index that is shown corrected, with every change.
+// One event for each wrong index, with every change: index_corrected when it is shown corrected, else index_wrong.
 std::vector<observe::Event> index_events(const SealedModel& model);
 
 // A file made by the view, with its digests.

@@ -72,7 +72,7 @@ json broken_json(const seal::TensorTable& table) {
 
 const char* state_of(const formats::IndexRecord& record) {
   if (record.verdict == formats::IndexVerdict::right) return "right";
-  if (record.verdict == formats::IndexVerdict::wrong) return "corrected";
+  if (record.verdict == formats::IndexVerdict::wrong) return record.made() ? "corrected" : "wrong";
   return record.shown() ? "synthesized" : "absent";
 }
 

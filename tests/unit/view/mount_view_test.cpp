@@ -224,6 +224,27 @@ TEST_F(MountViewTest, ARightIndexIsServedUntouched) {
   EXPECT_TRUE(events_of(view, "index_corrected").empty());
 }
 
+TEST_F(MountViewTest, AnUnreadableIndexBesideAMissingShardIsNotReplacedByOneThatHidesIt) {
+  write_three_shards(model_);
+  put(kIndex, "<html>");
+  std::filesystem::remove(model_ + "/" + shard_name(2, 3));
+  const Mounted view = mounted();
+  EXPECT_EQ(view.paths(), with_own({kIndex, shard_name(1, 3), shard_name(3, 3)}));
+  EXPECT_EQ(view.bytes(kIndex), "<html>");
+  EXPECT_TRUE(events_of(view, "index_corrected").empty());
+  ASSERT_EQ(events_of(view, "index_wrong").size(), 1U);
+}
+
+TEST_F(MountViewTest, AnIndexThatNamesShardsBelowItsFolderIsRight) {
+  put("sub/b.safetensors", safetensors({{"b", 50}}));
+  put("a.safetensors", safetensors({{"a", 60}}));
+  put(kIndex, publisher_index({{"a", "a.safetensors"}, {"b", "sub/b.safetensors"}}, 110));
+  const Mounted view = mounted();
+  EXPECT_EQ(view.bytes(kIndex), test::read_file(model_ + "/" + kIndex));
+  EXPECT_TRUE(events_of(view, "index_corrected").empty());
+  EXPECT_EQ(json::parse(view.bytes("index.json"))["metadata"]["vouchfs"]["missing_files"], json::array());
+}
+
 TEST_F(MountViewTest, AWrongIndexIsCorrectedKeptAndTold) {
   const auto weights = write_three_shards(model_);
   auto wrong = weights;
