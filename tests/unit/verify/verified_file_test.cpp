@@ -132,7 +132,7 @@ TEST(VerifiedFile, BytesPastTheSealedEndDoNotCount) {
 
 TEST(VerifiedFile, AFailingSourceFailsInExactlyTheBlocksItRefuses) {
   Sealed sealed(kLeaf + 20 * kBlockBytes);
-  for (const std::uint64_t block : {0, 1, 70, 71, 72, 147}) sealed.data->failing[block] = EIO;
+  for (const std::uint64_t block : {0U, 1U, 70U, 71U, 72U, 147U}) sealed.data->failing[block] = EIO;
   const RangeOutcome outcome = sealed.read_all();
   EXPECT_EQ(numbers(outcome), (std::vector<std::uint64_t>{0, 1, 70, 71, 72, 147}));
   for (const BadBlock& bad : outcome.bad) EXPECT_EQ(bad.kind, BadKind::source_error);

@@ -65,7 +65,7 @@ TEST_F(CheckModel, FindsNothingInAWholeModel) {
 }
 
 TEST_F(CheckModel, MergesNeighboursAlsoAcrossPiecesAndNamesTheTensorsTheyCut) {
-  for (const std::uint64_t block : {3, 510, 511, 512, 513, 600, 1099}) damage(block);
+  for (const std::uint64_t block : {3U, 510U, 511U, 512U, 513U, 600U, 1099U}) damage(block);
   for (const unsigned jobs : {1U, 2U, 8U}) {
     const ModelCheck result = check(jobs);
     EXPECT_THAT(words(result), ElementsAre("model.safetensors 3+1 corrupt: first", "model.safetensors 510+4 corrupt: first", "model.safetensors 600+1 corrupt: first second",
