@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "hash/sha256.h"
 #include "unit/base/oracle.h"
 
