@@ -40,8 +40,8 @@ def helper(name):
 
 # ---- waiting and running -------------------------------------------------------------------------------------------------------
 
-def wait_until(condition, seconds=10.0):
-    """Whether the condition came true within this time; looks again every few milliseconds."""
+def wait_until(condition, seconds=30.0):
+    """Whether the condition came true within this time; looks again every few milliseconds. Generous: only a failing test waits it out."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
@@ -133,11 +133,11 @@ def clear_away(folder):
             forced.append("%s had to be unmounted by force" % path)
             subprocess.run(["umount", "-f", path], capture_output=True, timeout=20)  # ends the FUSE connection: whoever waits gets an error
             subprocess.run(["umount", "-l", path], capture_output=True, timeout=20)
-    if not wait_until(lambda: not processes_of(folder), 10):
+    if not wait_until(lambda: not processes_of(folder)):
         for number in (signal.SIGTERM, signal.SIGKILL):
             for pid in processes_of(folder):
                 with contextlib.suppress(OSError):
-                    command = open("/proc/%d/cmdline" % pid, "rb").read().replace(b"\0", b" ").decode(errors="replace")
+                    command = read_file("/proc/%d/cmdline" % pid).replace(b"\0", b" ").decode(errors="replace")
                     forced.append("process %d had to be ended by signal %d: %s" % (pid, number, command.strip()[:200]))
                     os.kill(pid, number)
             if wait_until(lambda: not processes_of(folder), 5):
