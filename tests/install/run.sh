@@ -41,8 +41,8 @@ make_root() { # SUITE DIR: a root with apt, a resolver, and the host's own setti
   git clone --quiet --no-hardlinks "$repository" "$2$checkout"
 }
 
-# Runs a command in the root as on a machine of its own: proc, sys and dev are there, the caller's environment is not, but for
-# what package downloads need.
+# Runs a command in the root as on a machine of its own: it is a mount, as a root is (tests make mount namespaces of their own), proc,
+# sys and dev are there, the caller's environment is not, but for what package downloads need.
 enter() { # DIR COMMAND...
   local dir=$1 name keep=(HOME=/root "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" LANG=C.UTF-8 TERM=dumb)
   shift
@@ -52,7 +52,8 @@ enter() { # DIR COMMAND...
   # shellcheck disable=SC2016 # expanded by the inner shell
   unshare --mount --propagation private sh -c '
     dir=$1; shift
-    mount -t proc proc "$dir/proc" && mount --rbind /sys "$dir/sys" && mount --rbind /dev "$dir/dev" &&
+    mount --bind "$dir" "$dir" &&
+      mount -t proc proc "$dir/proc" && mount --rbind /sys "$dir/sys" && mount --rbind /dev "$dir/dev" &&
       mount -t tmpfs tmpfs "$dir/run" && exec chroot "$dir" "$@"' sh "$dir" env -i "${keep[@]}" "$@"
 }
 
