@@ -63,7 +63,6 @@ class Machine:
 
     def cold(self):
         """Drops the page cache, then touches and frees enough memory for the file twice over, as far as the machine has it."""
-        os.sync()
         with open("/proc/sys/vm/drop_caches", "w") as file:
             file.write("1\n")
         with open("/proc/meminfo") as file:
@@ -124,6 +123,7 @@ def measure_mounts(samples, machine, folder, model, runs):
                 raise SystemExit(f"{way.name} does not show the same file")
         finally:
             way.unmount()
+    os.sync()  # once: only clean pages can be dropped, and nothing is written from here on
     for run in range(runs):
         for way in ways:
             print(f"mounts: run {run + 1} of {runs}, {way.name}", file=sys.stderr)
@@ -213,6 +213,8 @@ def main():
     free = shutil.disk_usage(chosen.dir).free
     if free < 2 * chosen.size + (2 << 30):
         raise SystemExit(f"{chosen.dir} has {free >> 30} GiB free; twice the shard and 2 GiB are needed. Give --size or --dir.")
+    if os.getloadavg()[0] > os.cpu_count() / 2:
+        print(f"note: the load is {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; figures of a busy machine say little", file=sys.stderr)
     samples = {}
     with scratch(chosen.dir) as folder:
         machine = Machine(folder, chosen.size)
