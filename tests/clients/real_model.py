@@ -45,7 +45,7 @@ class RealModelCase(mounts.MountCase):
                     pass
         self.assert_errno(mounts.errno.EIO, to_the_end, "reading the damaged file through")
 
-    def client(self, *command, timeout=300, env=None):
+    def client(self, *command, timeout=500, env=None):
         """Runs a client program; gives back its exit status and what it printed and said."""
         done = mounts.run(*command, timeout=timeout, env={**os.environ, **(env or {})})
         return done.returncode, done.stdout, done.stderr
