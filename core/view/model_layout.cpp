@@ -14,7 +14,6 @@ using formats::IndexVerdict;
 
 constexpr const char* kOriginal = ".orig";
 
-// A record whose name the view fills itself.
 NewNode sealed_file(const seal::ManifestFile& file, std::size_t index, const std::set<std::string>& moved) {
   NewNode node;
   node.path = moved.contains(file.path) ? file.path + kOriginal : file.path;

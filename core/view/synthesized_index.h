@@ -17,7 +17,8 @@ namespace vouchfs::view {
 // - A name that several files hold is listed in metadata.vouchfs.ambiguous with all of them; weight_map names the first of them
 //   that is there, by path.
 // - metadata.vouchfs: model_digest, files [{path, size, sha256, fsverity}], ambiguous {tensor: [file]}, missing_files [path],
-//   broken_files [{path, problem, detail}], indexes [{path, state: right|corrected|synthesized|absent, problems}].
+//   broken_files [{path, problem, detail}], indexes [{path, state, problems}]; state is right,
+//   corrected, wrong (served as it is: a corrected one would hide a missing shard), synthesized or absent (none is made up).
 std::string root_index(const seal::OpenedSeal& seal);
 
 // The index of one folder and family, as the headers say: in place of a wrong one of the publisher, or of none at all. The publisher's
