@@ -87,7 +87,8 @@ std::vector<observe::Event> index_events(const SealedModel& model) {
   for (const IndexRecord& record : model.seal().table.indexes) {
     if (record.verdict != IndexVerdict::wrong) continue;
     observe::Event event;
-    event.event = record.made() ? "index_corrected" : "index_wrong";
+    event.event = "index_corrected";
+    if (!record.made()) event.event = "index_wrong";
     event.model = model.name();
     event.file = index_path(record);
     for (const auto& change : record.corrections) {
