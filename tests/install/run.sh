@@ -31,6 +31,7 @@ sources_for() {
 make_root() { # SUITE DIR: a root with apt, a resolver, and the host's own settings for downloading
   sources_for "$1" | mmdebstrap --mode=root --variant=apt --quiet "$1" "$2" -
   cp --remove-destination /etc/resolv.conf /etc/hosts "$2/etc/"
+  ln -sf ../proc/self/mounts "$2/etc/mtab" # as on every machine that was booted; fusermount3 reads it
   mkdir -p "$2/usr/local/share"
   local file
   for file in /usr/local/share/ca-certificates /etc/pip.conf "$HOME/.npmrc" "$HOME/.config/pip" "${PIP_FIND_LINKS:-}"; do
@@ -49,12 +50,13 @@ enter() { # DIR COMMAND...
   for name in $(compgen -e | grep -iE '^(pip_|npm_config_)|_proxy$|^(ssl_cert_file|requests_ca_bundle|node_extra_ca_certs)$'); do
     keep+=("$name=${!name}")
   done
+  # pivot_root, not chroot: who enters a mount namespace (nsenter, as tests do) lands in the root of that namespace.
   # shellcheck disable=SC2016 # expanded by the inner shell
   unshare --mount --propagation private sh -c '
     dir=$1; shift
     mount --bind "$dir" "$dir" &&
       mount -t proc proc "$dir/proc" && mount --rbind /sys "$dir/sys" && mount --rbind /dev "$dir/dev" &&
-      mount -t tmpfs tmpfs "$dir/run" && exec chroot "$dir" "$@"' sh "$dir" env -i "${keep[@]}" "$@"
+      mount -t tmpfs tmpfs "$dir/run" && cd "$dir" && pivot_root . mnt && cd / && umount -l /mnt && exec "$@"' sh "$dir" env -i "${keep[@]}" "$@"
 }
 
 command_of() {
