@@ -33,6 +33,21 @@ TEST(DigestStream, AnotherNumberOfBytesIsAChangedFile) {
   }
 }
 
+// A file that somebody keeps appending to must not be followed forever.
+TEST(DigestStream, AFileThatNeverEndsIsLeftEarly) {
+  for (const Parameters& parameters : {Parameters{}, Parameters{Algorithm::sha256, 1024, {}}}) {
+    std::size_t given = 0;
+    const ByteReader endless = [&given](std::span<std::uint8_t> out) -> Result<std::size_t> {
+      given += out.size();
+      if (given > 64 << 20) return fail(ErrorCode::io, "read on and on");
+      return out.size();
+    };
+    const Result<std::string> digest = digest_stream(10'000, parameters, endless, engine());
+    ASSERT_FALSE(digest);
+    EXPECT_EQ(digest.error().code, ErrorCode::changed);
+  }
+}
+
 TEST(DigestStream, AFailingReadIsHandedOn) {
   const ByteReader broken = [](std::span<std::uint8_t>) -> Result<std::size_t> { return fail(ErrorCode::io, "the disk is gone"); };
   for (const Parameters& parameters : {Parameters{}, Parameters{Algorithm::sha512, 4096, {}}}) {
