@@ -58,8 +58,8 @@ struct EngineChoice {
   std::shared_ptr<const Sha256Engine> engine;  // never null
   std::string warning;                         // empty when the wish could be met
 };
-// The engine that is faster here (timed over a few blocks, about 2 ms) and passes its self-test; `wish` (the value of VOUCHFS_HASH: "openssl", "mb", or absent) overrides.
-// A wish that cannot be met, an unknown wish, and a failed self-test give OpenSSL and a warning.
+// The engine that is faster here (timed over a few blocks, about 2 ms) and passes its self-test; `wish` (the value of VOUCHFS_HASH: "openssl", "mb", or absent)
+// overrides. A wish that cannot be met, an unknown wish, and a failed self-test give OpenSSL and a warning.
 EngineChoice choose_engine(std::optional<std::string_view> wish);
 // The same rule over given candidates, so that a test can hand in a broken fast engine (fast may be null).
 EngineChoice choose_engine(std::optional<std::string_view> wish, std::shared_ptr<const Sha256Engine> fast);

@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxSaltBytes = 32;
 
 struct Descriptor {
   std::uint8_t algorithm = kAlgorithmSha256;
-  std::uint8_t log_block_bytes = 12;   // log2 of the block size
+  std::uint8_t log_block_bytes = 12;  // log2 of the block size
   std::uint64_t file_bytes = 0;
   std::span<const std::uint8_t> root;  // 32 or 64 bytes
   std::span<const std::uint8_t> salt;  // at most kMaxSaltBytes, as given, not as padded for hashing

@@ -49,8 +49,10 @@ Status for_each_batch(std::uint64_t file_bytes, const ByteReader& read, const Ta
   for (;;) {
     VOUCHFS_ASSIGN(const std::size_t got, read_batch(read, buffer.span()));
     if (got > file_bytes - seen || (got == 0 && seen != file_bytes))
-      return fail(ErrorCode::changed, "changed size while it was read: " + std::to_string(file_bytes) + " bytes were announced, " + (got == 0 ? std::to_string(seen) : "more") + " came", {},
-                  "let nothing write to the file, then run this again");
+      return fail(
+          ErrorCode::changed,
+          "changed size while it was read: " + std::to_string(file_bytes) + " bytes were announced, " + (got == 0 ? std::to_string(seen) : "more") + " came",
+          {}, "let nothing write to the file, then run this again");
     if (got == 0) return {};
     seen += got;
     VOUCHFS_TRY(take(std::span<const std::uint8_t>(buffer.data(), got)));
