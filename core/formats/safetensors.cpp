@@ -160,6 +160,21 @@ HeaderJson parse_text(std::string_view text) {
   return json;
 }
 
+// Offsets from the start of the file; absurd ones stop at the largest number there is.
+std::vector<Tensor> placed(std::vector<HeaderEntry>&& entries, std::uint64_t data_offset) {
+  const auto shift = [&](std::uint64_t& offset) {
+    if (__builtin_add_overflow(offset, data_offset, &offset)) offset = UINT64_MAX;
+  };
+  std::vector<Tensor> tensors;
+  tensors.reserve(entries.size());
+  for (HeaderEntry& entry : entries) {
+    tensors.push_back(std::move(entry.tensor));
+    shift(tensors.back().begin);
+    shift(tensors.back().end);
+  }
+  return tensors;
+}
+
 }  // namespace
 
 Result<SafetensorsHeader> read_safetensors_header(std::uint64_t file_bytes, const ReadAt& read) {
@@ -178,19 +193,15 @@ Result<SafetensorsHeader> read_safetensors_header(std::uint64_t file_bytes, cons
     json = parse_text(text);
   }
   header.problem = std::move(json.problem);
+  header.repeated_name = json.repeated_name;
+  header.has_metadata = json.has_metadata;
+  header.format = std::move(json.format);
   if (header.problem) {
     header.problem->offset += kLengthBytes;
-    return header;
+  } else {
+    header.problem = check_layout(json, header.data_offset, file_bytes);
   }
-  header.problem = check_layout(json, header.data_offset, file_bytes);
-  if (header.problem) return header;
-  header.format = std::move(json.format);
-  header.tensors.reserve(json.entries.size());
-  for (HeaderEntry& entry : json.entries) {
-    header.tensors.push_back(std::move(entry.tensor));
-    header.tensors.back().begin += header.data_offset;
-    header.tensors.back().end += header.data_offset;
-  }
+  (header.problem ? header.claimed : header.tensors) = placed(std::move(json.entries), header.data_offset);
   return header;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/byte_reader.h"
+#include "formats/header_problem.h"
 #include "formats/tensor.h"
 
 namespace vouchfs::formats {
@@ -17,20 +18,15 @@ namespace vouchfs::formats {
 // The reference's limit (MAX_HEADER_SIZE).
 inline constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
 
-// What is wrong with a header.
-struct HeaderProblem {
-  std::string name;          // the reference's error name: "HeaderTooLarge"; "UnknownDtype" for a dtype we do not know
-  std::string text;          // what newer versions of the library print for it
-  std::string detail;        // what, where and how much, in our words
-  std::string tensor;        // the tensor concerned, when there is one
-  std::uint64_t offset = 0;  // from the start of the file, where the problem is
-};
-
 struct SafetensorsHeader {
   std::uint64_t data_offset = 0;         // 8 + n: where tensor data begins
   std::vector<Tensor> tensors;           // in order of (begin, end, name); empty when the header is broken
   std::optional<std::string> format;     // __metadata__["format"], when given
-  std::optional<HeaderProblem> problem;  // the first rule broken, in the reference's order
+  std::optional<HeaderProblem> problem;  // the first rule broken, in the reference's order; name is "UnknownDtype" for a dtype we do not know
+  std::vector<Tensor> claimed;           // with a problem: what the JSON says as far as it could be read, in the order of `tensors`, unchecked: ranges may be
+                                         // absurd, overlap, or pass the end of the file (then saturated at 2^64 - 1)
+  bool has_metadata = false;             // __metadata__ is there and not null
+  std::string repeated_name;             // a name that comes twice (readers keep the last); empty when none does
 };
 
 // Bits of one element, or nullopt for a dtype that is not in the format.

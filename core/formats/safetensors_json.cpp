@@ -162,12 +162,13 @@ class EntrySink final : public FieldSink {
 // `__metadata__`: null, or an object of strings. Its faults stop the reading at once, as in the reference.
 class MetadataSink final : public JsonSink {
  public:
-  explicit MetadataSink(std::optional<std::string>& format) : format_(format), text_(*this) {}
+  MetadataSink(std::optional<std::string>& format, bool& present) : format_(format), present_(present), text_(*this) {}
   Status scalar(JsonScalar& value) override {
     if (value.kind == JsonScalar::Kind::null) return {};
     return fail(ErrorCode::bad_format, std::string("invalid type: `__metadata__` is ") + value.kind_name() + ", expected a map");
   }
   Status begin(JsonContainer container) override {
+    present_ = true;
     if (container == JsonContainer::object) return {};
     return fail(ErrorCode::bad_format, "invalid type: `__metadata__` is a sequence, expected a map");
   }
@@ -194,13 +195,14 @@ class MetadataSink final : public JsonSink {
     MetadataSink& owner_;
   };
   std::optional<std::string>& format_;
+  bool& present_;
   std::string key_;
   Text text_;
 };
 
 class HeaderSink final : public JsonSink {
  public:
-  explicit HeaderSink(HeaderJson& header) : metadata_(header.format), entry_(faults, header.entries) {}
+  explicit HeaderSink(HeaderJson& header) : metadata_(header.format, header.has_metadata), entry_(faults, header.entries) {}
   Faults faults;
   bool ended = false;  // the closing brace was read
 
@@ -263,10 +265,7 @@ HeaderJson parse_safetensors_json(std::string_view text) {
                                               : "the header is no valid JSON: " + cause;
     header.problem = HeaderProblem{kJsonError, kTextPrefix + cause, detail, {}, error.where.offset.value_or(0)};
   }
-  if (header.problem) {
-    header.entries.clear();
-    header.format.reset();
-  }
+  if (header.problem) header.format.reset();
   drop_repeated(header);
   return header;
 }

@@ -22,9 +22,10 @@ struct HeaderEntry {
 };
 
 struct HeaderJson {
-  std::vector<HeaderEntry> entries;  // in order of the text; of a name that comes twice only the last stays
+  std::vector<HeaderEntry> entries;  // in order of the text, with a problem as far as they could be read; of a name that comes twice only the last stays
   std::string repeated_name;         // one name that came twice; empty when none did
   std::optional<std::string> format;
+  bool has_metadata = false;     // __metadata__ is there and not null
   std::optional<HeaderProblem> problem;  // offsets relative to the JSON text
 };
 
