@@ -8,7 +8,6 @@
 namespace vouchfs::formats {
 namespace {
 
-constexpr std::string_view kWeights = ".safetensors";
 constexpr std::string_view kIndex = ".index";
 constexpr std::string_view kJson = ".json";
 constexpr std::string_view kOf = "-of-";
@@ -32,6 +31,13 @@ bool strip(std::string_view& text, std::string_view end) {
   return true;
 }
 
+// Takes the ending of a family off the end.
+std::optional<IndexFamily> strip_family(std::string_view& text) {
+  for (const IndexFamily family : kIndexFamilies)
+    if (strip(text, shard_ending(family))) return family;
+  return std::nullopt;
+}
+
 // Takes ".VARIANT" off the end.
 std::string strip_variant(std::string_view& text) {
   const auto dot = text.rfind('.');
@@ -43,6 +49,43 @@ std::string strip_variant(std::string_view& text) {
 
 }  // namespace
 
+const char* to_string(IndexFamily family) noexcept {
+  switch (family) {
+    case IndexFamily::safetensors: return "safetensors";
+    case IndexFamily::torch: return "torch";
+    case IndexFamily::tf: return "tf";
+    case IndexFamily::flax: return "flax";
+  }
+  return "safetensors";
+}
+
+std::optional<IndexFamily> index_family_from(std::string_view word) noexcept {
+  for (const IndexFamily family : kIndexFamilies)
+    if (word == to_string(family)) return family;
+  return std::nullopt;
+}
+
+std::string_view shard_ending(IndexFamily family) noexcept {
+  switch (family) {
+    case IndexFamily::safetensors: return ".safetensors";
+    case IndexFamily::torch: return ".bin";
+    case IndexFamily::tf: return ".h5";
+    case IndexFamily::flax: return ".msgpack";
+  }
+  return ".safetensors";
+}
+
+std::optional<IndexFamily> shard_family_of(std::string_view file_name) noexcept {
+  for (const IndexFamily family : kIndexFamilies)
+    if (file_name.ends_with(shard_ending(family))) return family;
+  return std::nullopt;
+}
+
+std::optional<IndexFamily> index_family_of(std::string_view index_name) {
+  const auto name = parse_index_name(index_name);
+  return name && !name->stem.empty() ? std::optional(name->family) : std::nullopt;
+}
+
 std::optional<IndexName> parse_index_name(std::string_view file_name) {
   std::string_view rest = file_name;
   if (!strip(rest, kJson)) return std::nullopt;
@@ -50,16 +93,22 @@ std::optional<IndexName> parse_index_name(std::string_view file_name) {
   if (!strip(rest, kIndex)) {
     name.variant = strip_variant(rest);
     if (name.variant.empty() || !strip(rest, kIndex)) return std::nullopt;
-    name.stem = std::string(strip(rest, kWeights) ? rest : std::string_view{});
+    if (const auto family = strip_family(rest)) {
+      name.family = *family;
+      name.stem = std::string(rest);
+    }
     return name;
   }
-  if (strip(rest, kWeights)) {
+  if (const auto family = strip_family(rest)) {
+    name.family = *family;
     name.stem = std::string(rest);
     return name;
   }
   std::string_view before = rest;  // the old form: STEM.safetensors.VARIANT.index.json
   name.variant = strip_variant(before);
-  if (!name.variant.empty() && strip(before, kWeights)) {
+  const auto family = name.variant.empty() ? std::nullopt : strip_family(before);
+  if (family) {
+    name.family = *family;
     name.stem = std::string(before);
     name.old_form = true;
   } else {
@@ -69,15 +118,12 @@ std::optional<IndexName> parse_index_name(std::string_view file_name) {
 }
 
 std::string write_index_name(const IndexName& name) {
-  const std::string start = name.stem + std::string(kWeights);
+  const std::string start = name.stem + std::string(shard_ending(name.family));
   if (name.variant.empty()) return start + ".index.json";
   return name.old_form ? start + "." + name.variant + ".index.json" : start + ".index." + name.variant + ".json";
 }
 
-bool is_safetensors_index_name(std::string_view file_name) {
-  const auto name = parse_index_name(file_name);
-  return name && !name->stem.empty();
-}
+bool is_safetensors_index_name(std::string_view file_name) { return index_family_of(file_name) == IndexFamily::safetensors; }
 
 bool is_index_name(std::string_view file_name) { return parse_index_name(file_name).has_value(); }
 
@@ -124,9 +170,12 @@ const char* to_string(IndexVerdict verdict) noexcept {
 }
 
 bool IndexRecord::shown() const noexcept {
-  return verdict != IndexVerdict::absent || (members.size() >= 2 && missing_files.empty() && duplicates.empty() && problems.empty());
+  return verdict != IndexVerdict::absent || (has_headers(family) && members.size() >= 2 && missing_files.empty() && duplicates.empty() && problems.empty());
 }
 
-bool IndexRecord::made() const noexcept { return verdict == IndexVerdict::absent ? shown() : verdict == IndexVerdict::wrong && unknown_files.empty(); }
+bool IndexRecord::made() const noexcept {
+  if (verdict == IndexVerdict::absent) return shown();
+  return verdict == IndexVerdict::wrong && has_headers(family) && unknown_files.empty();
+}
 
 }  // namespace vouchfs::formats

@@ -24,11 +24,47 @@ Shards by_name(const std::vector<FolderShard>& shards) {
 
 bool is_readable(const FolderShard& shard) { return shard.readable && shard.tensors != nullptr; }
 
+// What one family has in a folder.
+struct FamilyFiles {
+  Shards shards;
+  std::vector<ShardGroup> groups;
+};
+
+FamilyFiles files_of(IndexFamily family, const Shards& all) {
+  FamilyFiles files;
+  std::vector<std::string> names;
+  for (const auto& [name, shard] : all) {
+    if (shard_family_of(name) != family) continue;
+    files.shards.emplace(name, shard);
+    names.push_back(name);
+  }
+  files.groups = group_shards(names, family);
+  return files;
+}
+
+void add_saturated(std::uint64_t& sum, std::uint64_t more) {
+  if (__builtin_add_overflow(sum, more, &sum)) sum = UINT64_MAX;
+}
+
+// Counts the bytes of one file's tensors, in their order: of ranges that overlap (tied weights of torch) each byte once.
+class RangeSum {
+ public:
+  std::uint64_t add(const Tensor& tensor) {
+    const std::uint64_t begin = std::max(tensor.begin, covered_);
+    covered_ = std::max(covered_, tensor.end);
+    return tensor.end > begin ? tensor.end - begin : 0;
+  }
+
+ private:
+  std::uint64_t covered_ = 0;
+};
+
 // What the headers of an index's members say.
 struct Headers {
   std::map<std::string, std::vector<std::string>> holders;  // tensor -> members, sorted
-  std::uint64_t unique_bytes = 0;                           // each tensor once
-  std::uint64_t all_bytes = 0;
+  std::uint64_t total_bytes = 0;                            // each tensor once, and each byte once: what total_size should be
+  std::uint64_t unique_bytes = 0;                           // each tensor once, tied ones as often as they are named
+  std::uint64_t all_bytes = 0;                              // every tensor of every file
   std::set<std::string> unreadable;  // members
 
   bool holds(const std::string& tensor, const std::string& file) const {
@@ -45,11 +81,15 @@ Headers read_headers(const std::vector<std::string>& members, const Shards& shar
       headers.unreadable.insert(member);
       continue;
     }
+    RangeSum sum;
     for (const Tensor& tensor : *shard->second->tensors) {
       auto& holders = headers.holders[tensor.name];
-      if (holders.empty()) headers.unique_bytes += tensor.bytes();
-      headers.all_bytes += tensor.bytes();
-      holders.push_back(member);
+      if (holders.empty()) {
+        add_saturated(headers.unique_bytes, tensor.bytes());
+        add_saturated(headers.total_bytes, sum.add(tensor));
+      }
+      add_saturated(headers.all_bytes, tensor.bytes());
+      if (holders.empty() || holders.back() != member) holders.push_back(member);
     }
   }
   return headers;
@@ -71,9 +111,10 @@ void note_duplicates(const Headers& headers, IndexRecord& record) {
 // One publisher's index against the headers.
 class Judge {
  public:
-  Judge(const FolderIndex& index, const Shards& shards, const std::vector<ShardGroup>& groups, IndexRecord& record)
-      : map_(index.parsed.weight_map), shards_(shards), groups_(groups), record_(record) {
+  Judge(const FolderIndex& index, IndexFamily family, const FamilyFiles& files, const Shards& all, IndexRecord& record)
+      : map_(index.parsed.weight_map), shards_(files.shards), groups_(files.groups), all_(all), record_(record) {
     record_.file_name = index.file_name;
+    record_.family = family;
     record_.problems = index.parsed.problems;
     record_.published_total_size = index.parsed.total_size;
     record_.metadata = index.parsed.metadata;
@@ -81,6 +122,17 @@ class Judge {
 
   void run() {
     cover();
+    if (has_headers(record_.family)) {
+      judge_by_headers();
+    } else {
+      judge_by_names();
+    }
+    note_foreign();
+    record_.verdict = record_.problems.empty() && record_.corrections.empty() ? IndexVerdict::right : IndexVerdict::wrong;
+  }
+
+ private:
+  void judge_by_headers() {
     headers_ = read_headers(record_.members, shards_);
     note_duplicates(headers_, record_);
     check_entries();
@@ -90,13 +142,35 @@ class Judge {
     std::sort(record_.corrections.begin(), record_.corrections.end(), [](const IndexCorrection& a, const IndexCorrection& b) { return a.tensor < b.tensor; });
     record_.missing_files.assign(missing_.begin(), missing_.end());
     note_unknown(headers_, record_);
-    record_.verdict = record_.problems.empty() && record_.corrections.empty() ? IndexVerdict::right : IndexVerdict::wrong;
   }
 
- private:
+  // Whether the shards are there is all that can be said.
+  void judge_by_names() {
+    for (const std::string& file : named_)
+      if (shards_.count(file) == 0) missing_.insert(file);
+    find_missing_by_number();
+    record_.missing_files.assign(missing_.begin(), missing_.end());
+    headers_.unreadable.insert(record_.members.begin(), record_.members.end());
+    note_unknown(headers_, record_);
+  }
+
+  // An index of .safetensors that names .bin files: those are there, but no reader of this index takes them.
+  void note_foreign() {
+    if (foreign_.empty()) return;
+    record_.problems.push_back("weight_map names '" + shown_name(*foreign_.begin()) + "', which is no " + std::string(shard_ending(record_.family)) + " file" +
+                               (foreign_.size() > 1 ? " (and " + std::to_string(foreign_.size() - 1) + " more)" : ""));
+    std::set<std::string> unknown(record_.unknown_files.begin(), record_.unknown_files.end());
+    unknown.insert(unplaced_.begin(), unplaced_.end());
+    record_.unknown_files.assign(unknown.begin(), unknown.end());
+  }
+
   void cover() {
     std::set<std::string> unsafe;
-    for (const auto& [tensor, file] : map_) (is_plain_relative_path(file) ? named_ : unsafe).insert(file);
+    for (const auto& [tensor, file] : map_) {
+      if (!is_plain_relative_path(file)) unsafe.insert(file);
+      else if (shards_.count(file) == 0 && all_.count(file) != 0) foreign_.insert(file);
+      else named_.insert(file);
+    }
     if (!unsafe.empty())
       record_.problems.push_back("weight_map names '" + shown_name(*unsafe.begin()) + "', which is no plain path inside the folder" +
                                  (unsafe.size() > 1 ? " (and " + std::to_string(unsafe.size() - 1) + " more)" : ""));
@@ -121,7 +195,7 @@ class Judge {
       record_.members = group->files;
       missing_.insert(group->missing.begin(), group->missing.end());
     } else if (const auto name = parse_index_name(record_.file_name)) {
-      const std::string single = name->stem + (name->variant.empty() ? "" : "." + name->variant) + ".safetensors";
+      const std::string single = name->stem + (name->variant.empty() ? "" : "." + name->variant) + std::string(shard_ending(record_.family));
       if (shards_.count(single) != 0) record_.members = {single};
     }
     if (!named_.empty() && !record_.members.empty()) record_.problems.push_back("none of the files it names is here");
@@ -138,6 +212,8 @@ class Judge {
       const auto holders = headers_.holders.find(tensor);
       if (holders != headers_.holders.end()) {
         correct(tensor, file, holders->second.front());
+      } else if (foreign_.count(file) != 0) {
+        unplaced_.insert(file);
       } else if (is_plain_relative_path(file) && shards_.count(file) == 0) {
         record_.absent_weights.emplace(tensor, file);
         missing_.insert(file);
@@ -156,7 +232,7 @@ class Judge {
 
   bool total_fits() const {
     const auto& total = record_.published_total_size;
-    return total && (*total == headers_.unique_bytes || *total == headers_.all_bytes);
+    return total && has_headers(record_.family) && (*total == headers_.total_bytes || *total == headers_.unique_bytes || *total == headers_.all_bytes);
   }
 
   void find_missing_by_number() {
@@ -182,28 +258,41 @@ class Judge {
     const auto& total = record_.published_total_size;
     if (!total || total_fits()) return;
     const bool complete = missing_.empty() && headers_.unreadable.empty();
-    if (complete || *total < headers_.unique_bytes) correct(kTotalSize, std::to_string(*total), std::to_string(headers_.unique_bytes));
+    if (complete || *total < headers_.total_bytes) correct(kTotalSize, std::to_string(*total), std::to_string(headers_.total_bytes));
   }
 
   const std::map<std::string, std::string>& map_;
   const Shards& shards_;
   const std::vector<ShardGroup>& groups_;
+  const Shards& all_;
   IndexRecord& record_;
-  std::set<std::string> named_;
+  std::set<std::string> named_;    // of this family, or not there
+  std::set<std::string> foreign_;  // there, and of another family
+  std::set<std::string> unplaced_; // of these, those with a tensor that no file of this family holds
   std::set<std::string> missing_;
   Headers headers_;
 };
 
 bool ends_with_index_json(const std::string& name) { return name.ends_with(".index.json"); }
 
+// A set without an index, and the family it is of.
+struct OpenGroup {
+  const ShardGroup* group;
+  IndexFamily family;
+  bool wanted;  // no single file is there that readers would take
+};
+
 // The record of a group that no publisher's index covers.
-IndexRecord record_of_group(const ShardGroup& group, const Shards& shards) {
+IndexRecord record_of_group(const OpenGroup& open, const Shards& shards) {
+  const ShardGroup& group = *open.group;
   IndexRecord record;
   record.file_name = group.index_name;
+  record.family = open.family;
   record.members = group.files;
   record.missing_files = group.missing;
   const Headers headers = read_headers(group.files, shards);
-  for (const std::string& file : headers.unreadable) record.problems.push_back("the header of '" + file + "' cannot be read");
+  if (has_headers(open.family))
+    for (const std::string& file : headers.unreadable) record.problems.push_back("the header of '" + file + "' cannot be read");
   note_duplicates(headers, record);
   note_unknown(headers, record);
   if (group.missing_count > group.missing.size())
@@ -212,19 +301,37 @@ IndexRecord record_of_group(const ShardGroup& group, const Shards& shards) {
   return record;
 }
 
-// Of the groups that could be shown under "*.index.json" one is taken: readers that look for exactly one refuse two.
-const ShardGroup* preferred(const std::vector<const ShardGroup*>& wanted) {
+// Of the sets that could be shown under "*.index.json" one is taken: readers that look for exactly one refuse two. A whole one comes before
+// one with a gap, and then the one whose name readers look for first.
+const ShardGroup* preferred(const std::vector<OpenGroup>& open) {
   std::vector<const ShardGroup*> plain;
-  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(plain), [](const ShardGroup* group) { return ends_with_index_json(group->index_name); });
+  for (const OpenGroup& one : open)
+    if (one.wanted && ends_with_index_json(one.group->index_name)) plain.push_back(one.group);
   if (plain.size() == 1) return plain.front();
-  for (const char* name : {"model.safetensors.index.json", "diffusion_pytorch_model.safetensors.index.json"})
-    for (const ShardGroup* group : plain)
-      if (group->index_name == name) return group;
+  for (const bool whole : {true, false})
+    for (const char* name : {"model.safetensors.index.json", "diffusion_pytorch_model.safetensors.index.json", "pytorch_model.bin.index.json",
+                             "diffusion_pytorch_model.bin.index.json"})
+      for (const ShardGroup* group : plain)
+        if (group->index_name == name && (!whole || group->missing.empty())) return group;
   return nullptr;
 }
 
-// Groups without an index of their own, as far as something is to be said about them.
-void add_absent(const std::vector<ShardGroup>& groups, const Shards& shards, bool other_index_present, std::vector<IndexRecord>& records) {
+// Whether a file that readers take instead of the set is there whole: of its own family whatever its state, of another when its header is good.
+bool single_beside(const ShardGroup& group, const Shards& all) {
+  if (group.single_beside) return true;
+  constexpr std::string_view kPytorch = "pytorch_";  // "model.safetensors" is "pytorch_model.bin" in the other family
+  const std::string twin = group.single.starts_with(kPytorch) ? group.single.substr(kPytorch.size()) : std::string(kPytorch) + group.single;
+  return std::any_of(std::begin(kIndexFamilies), std::end(kIndexFamilies), [&](IndexFamily family) {
+    for (const std::string& stem : {group.single, twin}) {
+      const auto file = all.find(stem + std::string(shard_ending(family)));
+      if (file != all.end() && is_readable(*file->second)) return true;
+    }
+    return false;
+  });
+}
+
+// Sets without an index of their own, as far as something is to be said about them.
+void add_absent(const std::map<IndexFamily, FamilyFiles>& families, const Shards& all, bool other_index_present, std::vector<IndexRecord>& records) {
   std::set<std::string> covered;
   std::set<std::string> names;
   bool taken = other_index_present;  // "*.index.json" is there already
@@ -233,20 +340,20 @@ void add_absent(const std::vector<ShardGroup>& groups, const Shards& shards, boo
     names.insert(record.file_name);
     taken = taken || ends_with_index_json(record.file_name);
   }
-  std::vector<const ShardGroup*> open;
-  for (const ShardGroup& group : groups) {
-    const bool any_covered = std::any_of(group.files.begin(), group.files.end(), [&](const std::string& file) { return covered.count(file) != 0; });
-    if (!any_covered && names.count(group.index_name) == 0) open.push_back(&group);
+  std::vector<OpenGroup> open;
+  for (const auto& [family, files] : families) {
+    for (const ShardGroup& group : files.groups) {
+      const bool any_covered = std::any_of(group.files.begin(), group.files.end(), [&](const std::string& file) { return covered.count(file) != 0; });
+      if (any_covered || names.count(group.index_name) != 0) continue;
+      const bool wanted = has_headers(family) && !single_beside(group, all) && !group.index_name.starts_with("adapter");
+      open.push_back({&group, family, wanted});
+    }
   }
-  std::vector<const ShardGroup*> wanted;
-  for (const ShardGroup* group : open)
-    if (!group->single_beside && !group->index_name.starts_with("adapter")) wanted.push_back(group);
-  const ShardGroup* chosen = taken ? nullptr : preferred(wanted);
-  for (const ShardGroup* group : open) {
-    const bool is_wanted = std::find(wanted.begin(), wanted.end(), group) != wanted.end();
-    const bool free_name = !ends_with_index_json(group->index_name) && !other_index_present;
-    const bool showable = is_wanted && (group == chosen || free_name);
-    if (showable || !group->missing.empty()) records.push_back(record_of_group(*group, shards));
+  const ShardGroup* chosen = taken ? nullptr : preferred(open);
+  for (const OpenGroup& one : open) {
+    const bool free_name = !ends_with_index_json(one.group->index_name) && !other_index_present;
+    const bool showable = one.wanted && (one.group == chosen || free_name);
+    if (showable || !one.group->missing.empty()) records.push_back(record_of_group(one, all));
   }
 }
 
@@ -262,18 +369,23 @@ std::map<std::string, std::string> weight_map_of(const IndexRecord& record, cons
   return map;
 }
 
+std::uint64_t total_bytes_of(const std::vector<FolderShard>& members) {
+  std::vector<std::string> names;
+  for (const FolderShard& member : members) names.push_back(member.file_name);
+  std::sort(names.begin(), names.end());
+  return read_headers(names, by_name(members)).total_bytes;
+}
+
 std::vector<IndexRecord> judge_folder(const std::string& folder, const std::vector<FolderShard>& shards, const std::vector<FolderIndex>& indexes,
                                       bool other_index_present) {
   const Shards here = by_name(shards);
-  std::vector<std::string> names;
-  for (const auto& [name, shard] : here) names.push_back(name);
-  const std::vector<ShardGroup> groups = group_shards(names);
+  std::map<IndexFamily, FamilyFiles> families;
+  for (const IndexFamily family : kIndexFamilies) families.emplace(family, files_of(family, here));
   std::vector<IndexRecord> records;
   for (const FolderIndex& index : indexes) {
-    if (!is_safetensors_index_name(index.file_name)) continue;
-    Judge(index, here, groups, records.emplace_back()).run();
+    if (const auto family = index_family_of(index.file_name)) Judge(index, *family, families.at(*family), here, records.emplace_back()).run();
   }
-  add_absent(groups, here, other_index_present, records);
+  add_absent(families, here, other_index_present, records);
   for (IndexRecord& record : records) record.folder = folder;
   std::sort(records.begin(), records.end(), [](const IndexRecord& a, const IndexRecord& b) { return a.file_name < b.file_name; });
   return records;

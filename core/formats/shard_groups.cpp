@@ -10,28 +10,38 @@
 namespace vouchfs::formats {
 namespace {
 
-constexpr std::string_view kWeights = ".safetensors";
-constexpr std::string_view kModel = "model";
 constexpr std::string_view kDiffusers = "diffusion_pytorch_model";
 // Stems behind which a dotted part is a variant.
-constexpr std::array<std::string_view, 4> kKnownStems = {kModel, kDiffusers, "consolidated", "pytorch_model"};
+constexpr std::array<std::string_view, 6> kKnownStems = {"model", kDiffusers, "consolidated", "pytorch_model", "tf_model", "flax_model"};
+
+// The stem that readers of a family look for.
+std::string_view usual_stem(IndexFamily family) {
+  switch (family) {
+    case IndexFamily::safetensors: return "model";
+    case IndexFamily::torch: return "pytorch_model";
+    case IndexFamily::tf: return "tf_model";
+    case IndexFamily::flax: return "flax_model";
+  }
+  return "model";
+}
 
 bool is_known(std::string_view stem) { return std::find(kKnownStems.begin(), kKnownStems.end(), stem) != kKnownStems.end(); }
 bool is_adapter(std::string_view name) { return name.starts_with("adapter"); }
 
 // "model.fp16" -> {model, fp16}; "model.safetensors" (of "model.safetensors-00003-of-00004.safetensors") -> {model}.
-IndexName split_stem(std::string_view stem) {
-  if (stem.size() > kWeights.size() && stem.ends_with(kWeights)) stem.remove_suffix(kWeights.size());
+IndexName split_stem(std::string_view stem, IndexFamily family) {
+  const std::string_view ending = shard_ending(family);
+  if (stem.size() > ending.size() && stem.ends_with(ending)) stem.remove_suffix(ending.size());
   const auto dot = stem.rfind('.');
-  if (dot != std::string_view::npos && is_known(stem.substr(0, dot))) return {std::string(stem.substr(0, dot)), std::string(stem.substr(dot + 1)), false};
-  return {std::string(stem), {}, false};
+  if (dot != std::string_view::npos && is_known(stem.substr(0, dot))) return {std::string(stem.substr(0, dot)), std::string(stem.substr(dot + 1)), false, family};
+  return {std::string(stem), {}, false, family};
 }
 
 // The name of the index of a numbered set.
-IndexName name_of_set(const ShardName& shard) {
-  IndexName name = split_stem(shard.stem);
+IndexName name_of_set(const ShardName& shard, IndexFamily family) {
+  IndexName name = split_stem(shard.stem, family);
   std::string_view tail = shard.after_number;  // "-of-00002.fp16.safetensors"
-  if (tail.ends_with(kWeights)) tail.remove_suffix(kWeights.size());
+  if (tail.ends_with(shard_ending(family))) tail.remove_suffix(shard_ending(family).size());
   const auto dot = tail.find('.');
   if (dot != std::string_view::npos && name.variant.empty()) {
     name.variant = std::string(tail.substr(dot + 1));
@@ -41,28 +51,29 @@ IndexName name_of_set(const ShardName& shard) {
 }
 
 // A single file that holds a whole model, or a variant of one: "model.safetensors", "model.fp16.safetensors".
-bool is_single_model(std::string_view file_name) {
-  if (!file_name.ends_with(kWeights)) return false;
-  file_name.remove_suffix(kWeights.size());
-  return is_known(split_stem(file_name).stem);
+std::optional<IndexName> single_model(std::string_view file_name) {
+  IndexName name = split_stem(file_name, IndexFamily::safetensors);
+  return is_known(name.stem) ? std::optional(std::move(name)) : std::nullopt;
 }
 
-std::string single_name(const IndexName& name) { return name.stem + (name.variant.empty() ? "" : "." + name.variant) + std::string(kWeights); }
+std::string single_name(const IndexName& name) { return name.stem + (name.variant.empty() ? "" : "." + name.variant); }
 
-// All files without numbers, when they are a model in pieces: two and more, and none of them a whole model by its name.
+// All safetensors files without numbers, when they are a model in pieces: two and more, and none of them a whole model by its name.
 void add_unnumbered(const std::vector<std::string>& plain, std::vector<ShardGroup>& groups) {
   ShardGroup group;
   bool all_diffusers = true;
   for (const std::string& file : plain) {
     if (is_adapter(file)) continue;
-    const bool variant = is_single_model(file) && !split_stem(std::string_view(file).substr(0, file.size() - kWeights.size())).variant.empty();
-    if (variant) continue;
-    group.single_beside = group.single_beside || is_single_model(file);
+    const auto single = single_model(file);
+    if (single && !single->variant.empty()) continue;
+    group.single_beside = group.single_beside || single.has_value();
     group.files.push_back(file);
     all_diffusers = all_diffusers && file.starts_with(kDiffusers);
   }
   if (group.files.size() < 2) return;
-  group.index_name = write_index_name({std::string(all_diffusers ? kDiffusers : kModel), {}, false});
+  const IndexName name = {std::string(all_diffusers ? kDiffusers : usual_stem(IndexFamily::safetensors)), {}, false, IndexFamily::safetensors};
+  group.index_name = write_index_name(name);
+  group.single = single_name(name);
   groups.push_back(std::move(group));
 }
 
@@ -92,33 +103,34 @@ void find_missing(const std::vector<std::string>& present, ShardGroup& group) {
   }
 }
 
-std::vector<ShardGroup> group_shards(const std::vector<std::string>& file_names) {
+std::vector<ShardGroup> group_shards(const std::vector<std::string>& file_names, IndexFamily family) {
   std::map<std::string, std::vector<std::string>> sets;
   std::vector<std::string> plain;
   for (const std::string& file : file_names) {
-    if (file.find('/') != std::string::npos) continue;
+    if (file.find('/') != std::string::npos || shard_family_of(file) != family) continue;
     const std::string key = numbered_set_key(file);
     (key.empty() ? plain : sets[key]).push_back(file);
   }
   const std::set<std::string> here(file_names.begin(), file_names.end());
   const auto is_foreign = [](const IndexName& name) { return !is_known(name.stem) && !is_adapter(name.stem); };
-  const auto foreign = std::count_if(sets.begin(), sets.end(), [&](const auto& set) { return is_foreign(name_of_set(*parse_shard_name(set.second.front()))); });
+  const auto foreign = std::count_if(sets.begin(), sets.end(), [&](const auto& set) { return is_foreign(name_of_set(*parse_shard_name(set.second.front()), family)); });
   const bool only_set = sets.size() == 1 && foreign == 1;
 
   std::vector<ShardGroup> groups;
   for (auto& [key, files] : sets) {
-    IndexName name = name_of_set(*parse_shard_name(files.front()));
-    // Readers look for "model"; a folder with one numbered set under another name gets its index under that name.
-    if (only_set || name.stem.empty()) name.stem = std::string(name.stem.starts_with(kDiffusers) ? kDiffusers : kModel);
+    IndexName name = name_of_set(*parse_shard_name(files.front()), family);
+    // Readers look for one name; a folder with one numbered set under another name gets its index under that name.
+    if (only_set || name.stem.empty()) name.stem = std::string(name.stem.starts_with(kDiffusers) ? kDiffusers : usual_stem(family));
     ShardGroup group;
     group.index_name = write_index_name(name);
     std::sort(files.begin(), files.end());
     group.files = files;
-    group.single_beside = here.count(single_name(name)) != 0;
+    group.single = single_name(name);
+    group.single_beside = here.count(group.single + std::string(shard_ending(family))) != 0;
     find_missing(files, group);
     groups.push_back(std::move(group));
   }
-  if (sets.empty()) {
+  if (sets.empty() && family == IndexFamily::safetensors) {
     std::sort(plain.begin(), plain.end());
     add_unnumbered(plain, groups);
   }

@@ -14,6 +14,25 @@
 
 namespace vouchfs::formats {
 
+// The weights an index is for, told by the ending of the files it names. Readers refuse an index of one family that names files of another.
+enum class IndexFamily {
+  safetensors,
+  torch,  // .bin
+  tf,     // .h5: judged by names alone, since its weights are not parsed; never corrected, never made up
+  flax,   // .msgpack: the same
+};
+inline constexpr IndexFamily kIndexFamilies[] = {IndexFamily::safetensors, IndexFamily::torch, IndexFamily::tf, IndexFamily::flax};
+// "safetensors", "torch", "tf", "flax": the word of tensor tables and records.
+const char* to_string(IndexFamily family) noexcept;
+std::optional<IndexFamily> index_family_from(std::string_view word) noexcept;
+// ".safetensors", ".bin", ".h5", ".msgpack".
+std::string_view shard_ending(IndexFamily family) noexcept;
+// Whether the headers of its shards can be read, so that an index can be judged against them.
+constexpr bool has_headers(IndexFamily family) noexcept { return family == IndexFamily::safetensors || family == IndexFamily::torch; }
+// The family of a weight file, and of an index, by its name; nullopt for names of neither.
+std::optional<IndexFamily> shard_family_of(std::string_view file_name) noexcept;
+std::optional<IndexFamily> index_family_of(std::string_view index_name);
+
 // An index file larger than this is refused unread (the largest known is 18 MB).
 inline constexpr std::uint64_t kMaxIndexBytes = 256ULL << 20;
 
@@ -28,6 +47,7 @@ struct ParsedIndex {
 ParsedIndex parse_index(std::string_view text);
 
 // True for "model.safetensors.index.json", "model.safetensors.index.fp16.json", "diffusion_pytorch_model.safetensors.index.json" …
+// The same as index_family_of() == safetensors.
 bool is_safetensors_index_name(std::string_view file_name);
 // True for an index of any kind of weight file: "*.index.json", "*.index.VARIANT.json" (but not "model_index.json" or "index.json").
 bool is_index_name(std::string_view file_name);
@@ -43,7 +63,7 @@ struct ShardName {
 };
 std::optional<ShardName> parse_shard_name(std::string_view file_name);
 
-// One weight file of a folder, as judge_folder sees it. Files of subfolders may be given too (with '/' in their name): they count only
+// One weight file of a folder, as judge_folder sees it; .h5 and .msgpack files are given with readable false. Files of subfolders may be given too (with '/' in their name): they count only
 // where an index names them.
 struct FolderShard {
   std::string file_name;                         // relative to the folder
@@ -75,6 +95,7 @@ struct IndexCorrection {
 struct IndexRecord {
   std::string folder;     // "" for the root of the model, else "unet" or "a/b"
   std::string file_name;  // "model.safetensors.index.json"
+  IndexFamily family = IndexFamily::safetensors;
   IndexVerdict verdict = IndexVerdict::absent;
   std::vector<std::string> problems;                  // sentences about the publisher's file, or why none can be made
   std::vector<IndexCorrection> corrections;           // sorted by tensor
@@ -85,7 +106,8 @@ struct IndexRecord {
   std::string metadata = "{}";                        // the publisher's metadata, compact JSON, sorted keys
   std::vector<std::string> duplicates;                // tensors that several members hold; then no index is made up; sorted
   std::map<std::string, std::string> choices;         // of these, the holder that the publisher's index names
-  std::vector<std::string> unknown_files;             // missing files and members with a broken header of which no tensor is known; sorted
+  std::vector<std::string> unknown_files;             // missing files, members without a usable header and files of another family that it names,
+                                                      // of which no tensor is known; sorted
   // Whether a view shows an index of its own making, in place of a wrong one or of none. A wrong one is corrected only when no file is
   // unknown: an index that leaves out its tensors would make an incomplete model look complete. Else the publisher's bytes are served as they are.
   bool made() const noexcept;
@@ -98,22 +120,28 @@ struct IndexRecord {
 // publisher's choice, else with the first holder by name), and absent_weights as published. `shards` as for judge_folder.
 std::map<std::string, std::string> weight_map_of(const IndexRecord& record, const std::vector<FolderShard>& shards);
 
-// Judges the indexes of one folder. `other_index_present`: the folder has an index of another kind of weights (*.bin.index.json …);
-// then none is made up (accelerate refuses two). Records come sorted by file_name.
+// What total_size should be: the bytes of the readable members' tensors, a name that several hold once, and bytes that several tensors of a
+// torch file share once (tied weights). Saturates.
+std::uint64_t total_bytes_of(const std::vector<FolderShard>& members);
+
+// Judges the indexes of one folder, each against the files of its own family. `other_index_present`: the folder has an index of weights of
+// no family we know (*.onnx.index.json …); then none is made up (accelerate refuses two). Records come sorted by file_name.
 //
 // A publisher's index covers the files it names, and the files of the numbered sets they belong to. When it names no file that is there
 // (it is unreadable, or for other names), it covers the files that an index of its name would be made up for. Tensors of other files do
 // not make it wrong (consolidated.safetensors, an adapter, another variant).
-//   wrong: a problem of its shape; a tensor it gives to a file that does not hold it; a tensor of its files that it lacks; a name that is no
+//   wrong: a problem of its shape; a file of another family that is there; a tensor it gives to a file that does not hold it; a tensor of its files that it lacks; a name that is no
 //          plain relative path; a total_size that is not the bytes of the tensors (with a shard missing or unreadable: one that is smaller).
 //   Entries of shards that are not there, or whose header is broken, can be neither right nor wrong: they stay, as absent_weights.
+//   Of a family without headers only the shape of the file and the names of shards are judged.
 //   A shard that is missing by its number only counts as missing unless total_size fits what is there, or as many files are named as
 //   the count says ("model-mtp-of-00005.safetensors" makes the fifth).
 //
-// Without an index one is made up (verdict absent, shown()) for a numbered set of two and more, or else for all files without numbers
-// when they are two and more. Its name is the set's own for stems that readers know, "model…" for the only set of a folder and for files
+// Without an index one is made up (verdict absent, shown()) for a numbered set of two and more, or else for all safetensors files without
+// numbers when they are two and more. Its name is the set's own for stems that readers know, "model…" ("pytorch_model…") for the only set of a folder and for files
 // without numbers ("diffusion_pytorch_model…" when all begin so). None is made up: beside the single file readers would take
-// (model.safetensors, model.fp16.safetensors for the variant, consolidated.safetensors …), for adapters, next to another "*.index.json",
+// (model.safetensors, model.fp16.safetensors for the variant, pytorch_model.bin, whichever of the families the set is of), for adapters, next
+// to another "*.index.json" of any family, for a second set (of two whole ones safetensors comes first, and "model" before other names),
 // with a number missing (then the record says which), with a broken header among its members, or with a tensor in two of them.
 std::vector<IndexRecord> judge_folder(const std::string& folder, const std::vector<FolderShard>& shards, const std::vector<FolderIndex>& indexes,
                                       bool other_index_present);
