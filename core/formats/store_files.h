@@ -46,9 +46,10 @@ struct OllamaManifest {
 };
 Result<OllamaManifest> parse_ollama_manifest(std::string_view text);
 
-// SHA256SUMS and <file>.sha256: "HEX  NAME", "HEX *NAME", the BSD form "SHA256 (NAME) = HEX", and escaped names ("\HEX  a\nb").
+// SHA256SUMS and <file>.sha256: "HEX  NAME", "HEX *NAME", the BSD form "SHA256 (NAME) = HEX", escaped names ("\HEX  a\nb"), and "HEX" alone, as many
+// a <file>.sha256 has it.
 struct ChecksumLine {
-  std::string file;    // as written
+  std::string file;    // as written; empty for a line that has none
   std::string sha256;  // 64 hex digits, lower case
 };
 // Blank lines and lines that begin with '#' are passed over; any other line that is none of the forms is an error that names it.
