@@ -16,7 +16,7 @@ std::span<const CodeFacts> store_codes() {
       {"hub.no_ref", warning, whole, "the cache has a snapshot but no branch that points to it", {"LocalEntryNotFoundError: Cannot find the requested files in the disk cache"},
        "name the commit when you load it, or write the ref"},
       {"hub.bad_ref", error, incomplete, "a branch of the cache points to no snapshot", {"LocalEntryNotFoundError: Cannot find the requested files in the disk cache"}, "write the ref again"},
-      {"hub.no_exist", note, whole, "the cache remembers that a file does not exist", {"EntryNotFoundError"}, "remove the mark when the publisher has added the file since"},
+      {"hub.no_exist", warning, whole, "the cache remembers that a file does not exist", {"EntryNotFoundError"}, "remove the mark when the publisher has added the file since"},
       {"hub.read_only", note, whole, "the cache cannot be written to", {"Read-only file system", "Permission denied"},
        "set HF_HUB_OFFLINE=1, so that nothing tries to download or to write refs and locks"},
       {"hub.no_snapshot", error, incomplete, "the cache folder of a model holds no snapshot", {"LocalEntryNotFoundError: Cannot find the requested files in the disk cache"}, "fetch the model"},

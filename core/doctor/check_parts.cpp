@@ -1,0 +1,81 @@
+#include "doctor/check_parts.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/utf8.h"
+
+namespace vouchfs::doctor {
+namespace {
+
+constexpr std::uint64_t kWorthRounding = 10'000;
+
+// "models--org--name" -> "org/name".
+std::string hub_name(const std::string& cache_dir) {
+  std::string name = base_name(cache_dir);
+  constexpr std::string_view kPrefix = "models--";
+  if (name.compare(0, kPrefix.size(), kPrefix) != 0) return {};
+  name.erase(0, kPrefix.size());
+  const std::size_t bar = name.find("--");
+  return bar == std::string::npos ? name : name.substr(0, bar) + "/" + name.substr(bar + 2);
+}
+
+}  // namespace
+
+Finding about(const ModelFacts& model, const std::string& path, const char* code) {
+  Finding finding;
+  finding.code = code;
+  finding.file = model.shown_path(path);
+  return finding;
+}
+
+std::string count_text(std::uint64_t count, const std::string& noun) { return std::to_string(count) + " " + noun + (count == 1 ? "" : "s"); }
+
+std::string bytes_text(std::uint64_t bytes) { return count_text(bytes, "byte") + (bytes < kWorthRounding ? "" : " (" + format_bytes(bytes) + ")"); }
+
+std::string list_text(const std::vector<std::string>& names, std::size_t most) {
+  std::string text;
+  const std::size_t told = std::min(names.size(), most);
+  for (std::size_t i = 0; i < told; ++i) text += (i == 0 ? "" : ", ") + printable(names[i]);
+  return told == names.size() ? text : text + " and " + std::to_string(names.size() - told) + " more";
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+
+std::string join_path(const std::string& folder, const std::string& name) { return folder.empty() ? name : folder + "/" + name; }
+
+std::vector<std::string> tensors_past(const std::vector<formats::Tensor>& tensors, std::uint64_t bytes) {
+  std::vector<std::string> names;
+  for (const formats::Tensor& tensor : tensors)
+    if (tensor.end > bytes && tensor.end > tensor.begin) names.push_back(tensor.name);
+  return names;
+}
+
+std::vector<std::string> tensors_within(const std::vector<formats::Tensor>& tensors, std::uint64_t begin, std::uint64_t end) {
+  std::vector<std::string> names;
+  for (const formats::Tensor& tensor : tensors)
+    if (tensor.begin < end && tensor.end > begin) names.push_back(tensor.name);
+  return names;
+}
+
+std::string fetch_command(const ModelFacts& model, const std::string& path) {
+  if (model.place.kind == publisher::PlaceKind::hf_snapshot) {
+    const std::string name = hub_name(model.place.cache_dir);
+    if (name.empty()) return {};
+    std::string command = "hf download " + shell_word(name);
+    if (!path.empty()) command += " " + shell_word(path);
+    return model.place.revision.empty() ? command : command + " --revision " + shell_word(model.place.revision);
+  }
+  return {};
+}
+
+bool is_hex(std::string_view text, std::size_t digits) {
+  return text.size() == digits && std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+}  // namespace vouchfs::doctor
