@@ -66,6 +66,19 @@ Status check_files(const OpenedSeal& seal, const std::string& shown) {
   return {};
 }
 
+// A piece past the end of its file could never be served.
+Status check_fixes(const OpenedSeal& seal, const std::string& shown) {
+  const auto& files = seal.manifest.files;
+  for (const FileFix& fix : seal.table.fixes) {
+    const auto at = std::lower_bound(files.begin(), files.end(), fix.path, [](const ManifestFile& f, const std::string& path) { return f.path < path; });
+    if (at == files.end() || at->path != fix.path)
+      return fail(ErrorCode::bad_format, "the tensor table mends '" + printable(fix.path) + "', which the manifest does not hold", shown);
+    for (const FixPiece& piece : fix.pieces)
+      if (piece.end > at->bytes) return fail(ErrorCode::bad_format, "a piece of the fix of '" + printable(fix.path) + "' ends past the end of the file", shown);
+  }
+  return {};
+}
+
 Status read_table(OpenedSeal& seal, const hash::Sha256Engine& engine) {
   const Manifest& manifest = seal.manifest;
   const std::string path = table_path(manifest.tensors_fsverity);
@@ -88,6 +101,7 @@ Status read_table(OpenedSeal& seal, const hash::Sha256Engine& engine) {
   if (!table) return fail(place(std::move(table).error(), shown));
   seal.table = *std::move(table);
   VOUCHFS_TRY(check_files(seal, shown));
+  VOUCHFS_TRY(check_fixes(seal, shown));
   return check_members(seal, shown);
 }
 

@@ -13,12 +13,15 @@
 #include "formats/safetensors.h"
 #include "formats/shard_index.h"
 #include "formats/tensor.h"
+#include "seal/fix_table.h"
 
 namespace vouchfs::seal {
 
 inline constexpr std::uint64_t kMaxTableBytes = 1ULL << 30;
 inline constexpr std::string_view kTableFormat = "vouchfs-tensors";
 inline constexpr std::uint64_t kTableVersion = 1;
+// Of a table that holds fixes: a reader that does not know them would show other bytes under the same model digest.
+inline constexpr std::uint64_t kTableVersionWithFixes = 2;
 
 struct TableFile {
   std::string path;
@@ -30,7 +33,11 @@ struct TableFile {
 struct TensorTable {
   std::vector<TableFile> files;               // weight files, sorted by path
   std::vector<formats::IndexRecord> indexes;  // sorted by (folder, file_name)
+  std::vector<FileFix> fixes;                 // files that a view mends, sorted by path
 };
+
+// The fix of a file, or null. O(log n).
+const FileFix* find_fix(const TensorTable& table, std::string_view path);
 
 // The one text for a table. Requires what the parser checks: sorted files, tensors and indexes; paths that check_path takes.
 std::string write_tensor_table(const TensorTable& table);

@@ -175,6 +175,11 @@ class FileReader {
   JsonObject object{"files", {}, [this] { return finish(); }};
 };
 
+Result<formats::IndexFamily> parse_family(std::string_view text) {
+  if (const auto family = formats::index_family_from(text)) return *family;
+  return fail(ErrorCode::bad_format, "the family " + quoted(text) + " is unknown");
+}
+
 Result<formats::IndexVerdict> parse_verdict(std::string_view text) {
   using formats::IndexVerdict;
   for (const IndexVerdict verdict : {IndexVerdict::right, IndexVerdict::wrong, IndexVerdict::absent})
@@ -197,7 +202,7 @@ class IndexReader {
     object.field("folder", folder_).field("name", name_).field("verdict", verdict_).field("metadata", metadata_).field("problems", problems_.list);
     object.field("members", members_.list).field("missing_files", missing_.list).field("duplicates", duplicates_.list).field("corrections", corrections_);
     object.field("absent_weights", absent_.map).field("choices", choices_.map).optional_field("published_total_size", total_);
-    object.optional_field("unknown_files", unknown_.list);
+    object.optional_field("unknown_files", unknown_.list).optional_field("family", family_);
   }
 
  private:
@@ -242,6 +247,10 @@ class IndexReader {
                        AnyObject any;
                        return formats::read_json(index_.metadata, any);
                      })};
+  JsonLeaf family_{"family", take_text("family", kMaxNameBytes, [this](std::string&& text) -> Status {
+                     VOUCHFS_ASSIGN(index_.family, parse_family(text));
+                     return {};
+                   })};
   JsonLeaf total_{"published_total_size", take_number("published_total_size", UINT64_MAX, [this](std::uint64_t value) {
                     index_.published_total_size = value;
                     return Status{};
@@ -265,20 +274,30 @@ class IndexReader {
 
 class TableReader {
  public:
-  explicit TableReader(TensorTable& table) : file_(table.files), index_(table.indexes) {
-    root_.field("format", format_).field("version", version_).field("files", files_).field("indexes", indexes_);
+  explicit TableReader(TensorTable& table) : table_(table), file_(table.files), index_(table.indexes), fix_(table.fixes) {
+    root_.field("format", format_).field("version", version_).field("files", files_).field("indexes", indexes_).optional_field("fixes", fix_.list);
   }
-  Status read(std::string_view text) { return formats::read_json(text, root_); }
+  Status read(std::string_view text) {
+    VOUCHFS_TRY(formats::read_json(text, root_));
+    const std::uint64_t due = table_.fixes.empty() ? kTableVersion : kTableVersionWithFixes;
+    if (number_ == due) return {};
+    return refuse("version is " + std::to_string(number_) + "; that of a table " + (table_.fixes.empty() ? "without" : "with") + " fixes is " + std::to_string(due));
+  }
 
  private:
+  TensorTable& table_;
+  std::uint64_t number_ = 0;
   FileReader file_;
   IndexReader index_;
+  FixListReader fix_;
   JsonLeaf format_{"format", take_text("format", kMaxNameBytes, [](std::string&& text) -> Status {
                      return text == kTableFormat ? Status{} : refuse("format is " + quoted(text) + "; this version reads '" + std::string(kTableFormat) + "'");
                    })};
-  JsonLeaf version_{"version", take_number("version", UINT64_MAX, [](std::uint64_t value) -> Status {
-                      return value == kTableVersion ? Status{}
-                                                    : refuse("version is " + std::to_string(value) + "; this version reads " + std::to_string(kTableVersion));
+  JsonLeaf version_{"version", take_number("version", UINT64_MAX, [this](std::uint64_t value) -> Status {
+                      number_ = value;
+                      if (value == kTableVersion || value == kTableVersionWithFixes) return {};
+                      return refuse("version is " + std::to_string(value) + "; this version reads " + std::to_string(kTableVersion) + " and " +
+                                    std::to_string(kTableVersionWithFixes));
                     })};
   JsonList files_{"files", kMaxFiles, file_.object};
   JsonList indexes_{"indexes", kMaxFiles, index_.object};
@@ -294,6 +313,11 @@ Result<TensorTable> parse_tensor_table(std::string_view text) {
   TensorTable table;
   if (Status status = TableReader(table).read(text); !status) return fail(std::move(status).error().with("the tensor table is not valid"));
   return table;
+}
+
+const FileFix* find_fix(const TensorTable& table, std::string_view path) {
+  const auto at = std::lower_bound(table.fixes.begin(), table.fixes.end(), path, [](const FileFix& fix, std::string_view wanted) { return fix.path < wanted; });
+  return at != table.fixes.end() && at->path == path ? &*at : nullptr;
 }
 
 std::vector<std::string> tensors_in(const TableFile& file, std::uint64_t offset, std::uint64_t length) {

@@ -1,59 +1,9 @@
 // The one text for a tensor table: compact JSON, keys sorted, fields without a value left out.
-#include "formats/json_reader.h"
+#include "seal/object_writer.h"
 #include "seal/tensor_table.h"
 
 namespace vouchfs::seal {
 namespace {
-
-using formats::append_json_string;
-
-// Writes the fields of one object, with commas between them. Call in the order of the keys.
-class ObjectWriter {
- public:
-  explicit ObjectWriter(std::string& out) : out_(out) { out_ += '{'; }
-  ObjectWriter(const ObjectWriter&) = delete;
-  ObjectWriter& operator=(const ObjectWriter&) = delete;
-  ~ObjectWriter() { out_ += '}'; }
-
-  void key(std::string_view name) {
-    if (!first_) out_ += ',';
-    first_ = false;
-    append_json_string(out_, name);
-    out_ += ':';
-  }
-  void text(std::string_view name, std::string_view value) {
-    key(name);
-    append_json_string(out_, value);
-  }
-  void number(std::string_view name, std::uint64_t value) {
-    key(name);
-    out_ += std::to_string(value);
-  }
-  template <class Items, class Write>
-  void list(std::string_view name, const Items& items, Write write) {
-    key(name);
-    out_ += '[';
-    bool first = true;
-    for (const auto& item : items) {
-      if (!first) out_ += ',';
-      first = false;
-      write(item);
-    }
-    out_ += ']';
-  }
-  void texts(std::string_view name, const std::vector<std::string>& items) {
-    list(name, items, [this](const std::string& item) { append_json_string(out_, item); });
-  }
-  void map(std::string_view name, const std::map<std::string, std::string>& items) {
-    key(name);
-    ObjectWriter object(out_);
-    for (const auto& [item, value] : items) object.text(item, value);
-  }
-
- private:
-  std::string& out_;
-  bool first_ = true;
-};
 
 void write_tensor(std::string& out, const formats::Tensor& tensor) {
   ObjectWriter object(out);
@@ -97,6 +47,7 @@ void write_index(std::string& out, const formats::IndexRecord& index) {
   object.map("choices", index.choices);
   object.list("corrections", index.corrections, [&](const formats::IndexCorrection& correction) { write_correction(out, correction); });
   object.texts("duplicates", index.duplicates);
+  if (index.family != formats::IndexFamily::safetensors) object.text("family", formats::to_string(index.family));
   object.text("folder", index.folder);
   object.texts("members", index.members);
   object.text("metadata", index.metadata);
@@ -115,9 +66,10 @@ std::string write_tensor_table(const TensorTable& table) {
   {
     ObjectWriter object(out);
     object.list("files", table.files, [&](const TableFile& file) { write_file(out, file); });
+    if (!table.fixes.empty()) object.list("fixes", table.fixes, [&](const FileFix& fix) { write_fix(out, fix); });
     object.text("format", kTableFormat);
     object.list("indexes", table.indexes, [&](const formats::IndexRecord& index) { write_index(out, index); });
-    object.number("version", kTableVersion);
+    object.number("version", table.fixes.empty() ? kTableVersion : kTableVersionWithFixes);
   }
   out += '\n';
   return out;
