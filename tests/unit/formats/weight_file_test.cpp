@@ -1,0 +1,62 @@
+// The one door to every weight format.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "formats/weight_file.h"
+#include "unit/formats/gguf_sample.h"
+
+namespace vouchfs::formats::test {
+namespace {
+
+std::optional<WeightHeader> header_of(const std::string& name, const std::string& file) {
+  auto header = read_weight_header(name, file.size(), reader_of(file));
+  if (!header) {
+    ADD_FAILURE() << header.error().describe();
+    return std::nullopt;
+  }
+  return *std::move(header);
+}
+
+TEST(WeightFile, WordsOfFormatsAreTheirNames) {
+  for (const WeightFormat format : {WeightFormat::safetensors, WeightFormat::gguf, WeightFormat::torch}) EXPECT_EQ(weight_format_from(to_string(format)), format);
+  EXPECT_STREQ(to_string(WeightFormat::safetensors), "safetensors");
+  EXPECT_STREQ(to_string(WeightFormat::gguf), "gguf");
+  EXPECT_STREQ(to_string(WeightFormat::torch), "torch");
+  for (const char* word : {"", "SAFETENSORS", "unknown", "zip"}) EXPECT_EQ(weight_format_from(word), std::nullopt) << word;
+}
+
+TEST(WeightFile, NamesPromiseAFormat) {
+  EXPECT_EQ(weight_format_of_name("model.safetensors"), WeightFormat::safetensors);
+  EXPECT_EQ(weight_format_of_name("m-00001-of-00002.gguf"), WeightFormat::gguf);
+  for (const char* name : {"pytorch_model.bin", "a.pt", "consolidated.00.pth", "sd.ckpt"}) EXPECT_EQ(weight_format_of_name(name), WeightFormat::torch) << name;
+  for (const char* name : {"", "config.json", "model.safetensors.index.json", "gguf", "model.gguf.part", "x.npz"}) EXPECT_EQ(weight_format_of_name(name), std::nullopt) << name;
+}
+
+TEST(WeightFile, SafetensorsAndGgufAreReadByName) {
+  const auto safetensors = header_of("model.safetensors", two_tensors());
+  ASSERT_TRUE(safetensors);
+  EXPECT_EQ(safetensors->format, WeightFormat::safetensors);
+  EXPECT_EQ(safetensors->tensors.size(), 2U);
+  const auto gguf = header_of("model.gguf", small_gguf().write());
+  ASSERT_TRUE(gguf);
+  EXPECT_EQ(gguf->format, WeightFormat::gguf);
+  EXPECT_EQ(gguf->tensors.size(), 2U);
+  EXPECT_FALSE(header_of("config.json", two_tensors()));
+}
+
+TEST(WeightFile, AFileThatIsNotWhatItsNameSaysHasAProblemAndNoTensors) {
+  for (const auto& [name, file] : {std::pair("model.safetensors", small_gguf().write()), std::pair("model.gguf", two_tensors()), std::pair("model.gguf", std::string())}) {
+    const auto header = header_of(name, file);
+    ASSERT_TRUE(header) << name;
+    EXPECT_TRUE(header->problem) << name;
+    EXPECT_TRUE(header->tensors.empty());
+  }
+}
+
+TEST(WeightFile, AReaderThatFailsIsAnError) {
+  const ReadAt failing = [](std::uint64_t, std::span<std::uint8_t>) -> Result<std::size_t> { return fail(ErrorCode::io, "no such luck"); };
+  for (const char* name : {"a.safetensors", "a.gguf"}) EXPECT_FALSE(read_weight_header(name, 1000, failing)) << name;
+}
+
+}  // namespace
+}  // namespace vouchfs::formats::test
