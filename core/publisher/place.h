@@ -30,9 +30,16 @@ struct Place {
   std::string revision;          // hf_snapshot: the commit
   std::string cache_dir;         // hf_snapshot: models--org--name
   std::string store_dir;         // ollama: the folder that holds manifests/ and blobs/
+  std::string manifest;          // ollama: "manifests/<host>/<namespace>/<model>/<tag>", relative to store_dir
 };
+
+// A plain folder as a place, whatever it is called or holds.
+Place folder_place(const std::string& model_dir);
 
 // `revision`: a ref ("main") or commit of a models--org--name folder; "main" when absent, or the only snapshot there is.
 Result<Place> resolve_place(const std::string& argument, const std::optional<std::string>& revision = std::nullopt);
+
+// The same for who reads a seal alone: no manifest of a store is read, and `files` stays empty. An Ollama model is found by its manifest or its seal.
+Result<Place> locate_place(const std::string& argument, const std::optional<std::string>& revision = std::nullopt);
 
 }  // namespace vouchfs::publisher

@@ -1,0 +1,228 @@
+#include "publisher/git_repository.h"
+
+#ifdef VOUCHFS_HAVE_LIBGIT2
+
+#include <git2.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "base/utf8.h"
+#include "formats/lfs_pointer.h"
+#include "formats/shard_groups.h"
+
+namespace vouchfs::publisher {
+namespace {
+
+namespace stdfs = std::filesystem;
+
+constexpr std::size_t kMaxTreeBytes = 64U << 20;  // of one folder
+constexpr std::size_t kMaxCommitBytes = 16U << 20;
+constexpr std::size_t kMaxDepth = 256;
+constexpr std::size_t kMaxFolders = 1'000'000;
+constexpr std::size_t kMaxFiles = 1'000'000;  // as many as a seal can hold
+
+struct FreeGit {
+  void operator()(git_repository* p) const noexcept { git_repository_free(p); }
+  void operator()(git_odb* p) const noexcept { git_odb_free(p); }
+  void operator()(git_odb_object* p) const noexcept { git_odb_object_free(p); }
+  void operator()(git_commit* p) const noexcept { git_commit_free(p); }
+  void operator()(git_tree* p) const noexcept { git_tree_free(p); }
+};
+template <class T>
+using GitPtr = std::unique_ptr<T, FreeGit>;
+
+// libgit2 as a reader of untrusted repositories: no configuration but the repository's own, whoever owns it.
+class Library {
+ public:
+  Library() {
+    git_libgit2_init();
+    git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+    for (const int level : {GIT_CONFIG_LEVEL_PROGRAMDATA, GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL})
+      git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, level, "");
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() { git_libgit2_shutdown(); }
+};
+
+void set_up_library() { static const Library library; }
+
+tl::unexpected<Error> git_failure(const std::string& what, const std::string& folder) {
+  const git_error* reason = git_error_last();
+  const std::string text = reason != nullptr && reason->message != nullptr ? std::string(": ") + reason->message : std::string();
+  return fail(ErrorCode::bad_format, what + text, folder);
+}
+
+std::string hex_of(const git_oid& id) {
+  char hex[GIT_OID_HEXSZ + 1] = {};
+  git_oid_tostr(hex, sizeof hex, &id);
+  return hex;
+}
+
+bool is_model_name(const std::string& name) { return name != ".git" && name != ".cache" && name != ".vouch"; }
+
+// "a/b" for /work/a/b in the work tree /work/; nullopt when it lies elsewhere (core.worktree may say anything).
+std::optional<std::string> prefix_in(const char* work_tree, const std::string& folder) {
+  std::error_code failed;
+  const stdfs::path top = stdfs::canonical(work_tree, failed);
+  const stdfs::path real = failed ? stdfs::path() : stdfs::canonical(folder, failed);
+  if (failed) return std::nullopt;
+  const std::string relative = real.lexically_relative(top).string();
+  if (relative == ".") return std::string();
+  return formats::is_plain_relative_path(relative) ? std::optional(relative) : std::nullopt;
+}
+
+}  // namespace
+
+struct GitRepository::State {
+  std::string folder;
+  GitPtr<git_repository> repository;
+  GitPtr<git_odb> objects;
+  std::string head;
+  git_oid root{};      // HEAD's tree
+  std::string prefix;  // of the folder in the work tree
+
+  Status read_head();
+  Status check_object(const git_oid& id, git_object_t kind, std::size_t limit) const;
+  Result<GitPtr<git_tree>> tree(const git_oid& id) const;
+  Result<std::optional<git_oid>> model_tree() const;
+  std::optional<GitFile> file(const std::string& path, const git_oid& id) const;
+};
+
+// Sizes are looked at before libgit2 makes room for an object.
+Status GitRepository::State::check_object(const git_oid& id, git_object_t kind, std::size_t limit) const {
+  std::size_t bytes = 0;
+  git_object_t found = GIT_OBJECT_INVALID;
+  if (git_odb_read_header(&bytes, &found, objects.get(), &id) != 0) return git_failure("the object " + hex_of(id) + " cannot be read", folder);
+  if (found != kind || bytes > limit) return fail(ErrorCode::bad_format, "the object " + hex_of(id) + " is of another kind or too large", folder);
+  return {};
+}
+
+Status GitRepository::State::read_head() {
+  git_oid commit_id{};
+  const int found = git_reference_name_to_id(&commit_id, repository.get(), "HEAD");
+  if (found == GIT_ENOTFOUND) return {};  // no commit yet
+  if (found != 0) return git_failure("HEAD cannot be read", folder);
+  VOUCHFS_TRY(check_object(commit_id, GIT_OBJECT_COMMIT, kMaxCommitBytes));
+  git_commit* commit = nullptr;
+  if (git_commit_lookup(&commit, repository.get(), &commit_id) != 0) return git_failure("the commit of HEAD cannot be read", folder);
+  const GitPtr<git_commit> owned(commit);
+  root = *git_commit_tree_id(commit);
+  head = hex_of(commit_id);
+  return {};
+}
+
+Result<GitPtr<git_tree>> GitRepository::State::tree(const git_oid& id) const {
+  VOUCHFS_TRY(check_object(id, GIT_OBJECT_TREE, kMaxTreeBytes));
+  git_tree* tree = nullptr;
+  if (git_tree_lookup(&tree, repository.get(), &id) != 0) return git_failure("the folder " + hex_of(id) + " cannot be read", folder);
+  return GitPtr<git_tree>(tree);
+}
+
+// The tree of the model's own folder, or nullopt when HEAD does not have it.
+Result<std::optional<git_oid>> GitRepository::State::model_tree() const {
+  git_oid id = root;
+  for (std::size_t at = 0; at < prefix.size();) {
+    const std::size_t end = std::min(prefix.find('/', at), prefix.size());
+    VOUCHFS_ASSIGN(const GitPtr<git_tree> here, tree(id));
+    const git_tree_entry* entry = git_tree_entry_byname(here.get(), prefix.substr(at, end - at).c_str());
+    if (entry == nullptr || git_tree_entry_filemode(entry) != GIT_FILEMODE_TREE) return std::optional<git_oid>();
+    id = *git_tree_entry_id(entry);
+    at = end + 1;
+  }
+  return std::optional(id);
+}
+
+// nullopt when the blob is not here.
+std::optional<GitFile> GitRepository::State::file(const std::string& path, const git_oid& id) const {
+  std::size_t bytes = 0;
+  git_object_t kind = GIT_OBJECT_INVALID;
+  if (git_odb_read_header(&bytes, &kind, objects.get(), &id) != 0 || kind != GIT_OBJECT_BLOB) return std::nullopt;
+  GitFile file{path, hex_of(id), bytes, std::nullopt};
+  if (bytes >= formats::kMaxLfsPointerBytes) return file;
+  git_odb_object* object = nullptr;
+  if (git_odb_read(&object, objects.get(), &id) != 0) return std::nullopt;
+  const GitPtr<git_odb_object> owned(object);
+  file.text = std::string(static_cast<const char*>(git_odb_object_data(object)), git_odb_object_size(object));
+  return file;
+}
+
+GitRepository::GitRepository(std::unique_ptr<State> state) : state_(std::move(state)) {}
+GitRepository::~GitRepository() = default;
+const std::string& GitRepository::head() const noexcept { return state_->head; }
+bool can_read_git() noexcept { return true; }
+
+Result<std::unique_ptr<GitRepository>> GitRepository::around(const std::string& folder) {
+  set_up_library();
+  auto state = std::make_unique<State>();
+  state->folder = folder;
+  git_repository* repository = nullptr;
+  const int opened = git_repository_open_ext(&repository, folder.c_str(), 0, nullptr);
+  if (opened == GIT_ENOTFOUND) return std::unique_ptr<GitRepository>();
+  if (opened != 0) return git_failure("cannot be opened", folder);
+  state->repository.reset(repository);
+  const char* work_tree = git_repository_workdir(repository);
+  const auto prefix = work_tree != nullptr ? prefix_in(work_tree, folder) : std::nullopt;
+  if (!prefix) return std::unique_ptr<GitRepository>();
+  state->prefix = *prefix;
+  git_odb* objects = nullptr;
+  if (git_repository_odb(&objects, repository) != 0) return git_failure("its objects cannot be opened", folder);
+  state->objects.reset(objects);
+  VOUCHFS_TRY(state->read_head());
+  return std::unique_ptr<GitRepository>(new GitRepository(std::move(state)));
+}
+
+Status GitRepository::for_each_file(const std::function<void(GitFile&&)>& take, std::size_t& lacking) const {
+  struct Folder {
+    git_oid id;
+    std::string path;  // with its slash, or ""
+    std::size_t depth;
+  };
+  VOUCHFS_ASSIGN(const std::optional<git_oid> top, state_->model_tree());
+  std::vector<Folder> left;
+  if (top) left.push_back({*top, "", 0});
+  std::size_t folders = 0;
+  std::size_t files = 0;
+  while (!left.empty()) {
+    const Folder here = std::move(left.back());
+    left.pop_back();
+    if (++folders > kMaxFolders || here.depth > kMaxDepth) return fail(ErrorCode::bad_format, "HEAD has too many folders", state_->folder);
+    VOUCHFS_ASSIGN(const GitPtr<git_tree> tree, state_->tree(here.id));
+    for (std::size_t i = 0; i < git_tree_entrycount(tree.get()); ++i) {
+      const git_tree_entry* entry = git_tree_entry_byindex(tree.get(), i);
+      const std::string name = git_tree_entry_name(entry);
+      const std::string path = here.path + name;
+      if (!is_model_name(name) || !formats::is_plain_relative_path(path) || !is_utf8(path)) continue;
+      const git_filemode_t mode = git_tree_entry_filemode(entry);
+      if (mode == GIT_FILEMODE_TREE) left.push_back({*git_tree_entry_id(entry), path + "/", here.depth + 1});
+      if (mode != GIT_FILEMODE_BLOB && mode != GIT_FILEMODE_BLOB_EXECUTABLE) continue;  // the blob of a link is where it leads
+      if (++files > kMaxFiles) return fail(ErrorCode::bad_format, "HEAD has too many files", state_->folder);
+      auto file = state_->file(path, *git_tree_entry_id(entry));
+      if (file) take(*std::move(file));
+      else ++lacking;
+    }
+  }
+  return {};
+}
+
+}  // namespace vouchfs::publisher
+
+#else
+
+namespace vouchfs::publisher {
+
+struct GitRepository::State {
+  std::string head;
+};
+GitRepository::GitRepository(std::unique_ptr<State> state) : state_(std::move(state)) {}
+GitRepository::~GitRepository() = default;
+const std::string& GitRepository::head() const noexcept { return state_->head; }
+bool can_read_git() noexcept { return false; }
+Result<std::unique_ptr<GitRepository>> GitRepository::around(const std::string&) { return std::unique_ptr<GitRepository>(); }
+Status GitRepository::for_each_file(const std::function<void(GitFile&&)>&, std::size_t&) const { return {}; }
+
+}  // namespace vouchfs::publisher
+
+#endif
