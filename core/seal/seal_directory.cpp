@@ -60,8 +60,10 @@ Status check_files(const OpenedSeal& seal, const std::string& shown) {
     const auto at = std::lower_bound(files.begin(), files.end(), file.path, [](const ManifestFile& f, const std::string& path) { return f.path < path; });
     if (at == files.end() || at->path != file.path)
       return fail(ErrorCode::bad_format, "the tensor table speaks of '" + printable(file.path) + "', which the manifest does not hold", shown);
-    if (!file.tensors.empty() && file.tensors.back().end > at->bytes)
-      return fail(ErrorCode::bad_format, "tensor '" + printable(file.tensors.back().name) + "' ends past the end of '" + printable(file.path) + "'", shown);
+    // The last tensor to begin need not be the last to end.
+    const auto past = std::find_if(file.tensors.begin(), file.tensors.end(), [&](const formats::Tensor& tensor) { return tensor.end > at->bytes; });
+    if (past != file.tensors.end())
+      return fail(ErrorCode::bad_format, "tensor '" + printable(past->name) + "' ends past the end of '" + printable(file.path) + "'", shown);
   }
   return {};
 }

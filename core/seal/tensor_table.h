@@ -25,10 +25,16 @@ inline constexpr std::uint64_t kTableVersionWithFixes = 2;
 
 struct TableFile {
   std::string path;
-  std::string format;                             // "safetensors"
-  std::vector<formats::Tensor> tensors;           // in order of (begin, end, name), without overlaps; empty when broken
+  std::string format;                             // "safetensors", "gguf", "torch"
+  std::vector<formats::Tensor> tensors;           // in order of (begin, end, name); only those of torch may overlap; empty when broken
   std::optional<formats::HeaderProblem> problem;  // why the header could not be used
+  std::vector<std::uint64_t> reach = {};          // [i]: the largest end of tensors 0 to i; set by index_overlaps, empty otherwise; not written
 };
+
+// True for a format whose tensors may share bytes: torch (tied weights, views of one storage).
+bool may_overlap(std::string_view format) noexcept;
+// Fills `reach` of a file whose tensors may overlap, so that tensors_in need not look at all of them. The parser has done it.
+void index_overlaps(TableFile& file);
 
 struct TensorTable {
   std::vector<TableFile> files;               // weight files, sorted by path
@@ -44,7 +50,8 @@ std::string write_tensor_table(const TensorTable& table);
 // Accepts other whitespace and unknown keys; refuses everything a reader could trip over: wrong order, overlaps, unsafe paths, floats.
 Result<TensorTable> parse_tensor_table(std::string_view text);
 
-// Names of the tensors of one file that bytes [offset, offset + length) cut, in order of begin. O(log n + hits).
+// Names of the tensors of one file that bytes [offset, offset + length) cut, in order of begin. O(log n + hits); where tensors overlap also those that
+// begin between the first hit and the last, and without `reach` all of them.
 std::vector<std::string> tensors_in(const TableFile& file, std::uint64_t offset, std::uint64_t length);
 
 }  // namespace vouchfs::seal

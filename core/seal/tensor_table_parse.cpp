@@ -150,18 +150,23 @@ class FileReader {
     const auto key = [](const formats::Tensor& t) { return std::tie(t.begin, t.end, t.name); };
     auto& tensors = file_.tensors;
     if (!tensors.empty() && !(key(tensors.back()) < key(tensor))) return refuse("tensor " + quoted(tensor.name) + " is not in order of begin");
-    if (!tensors.empty() && tensor.begin < tensors.back().end) return refuse("tensor " + quoted(tensor.name) + " overlaps " + quoted(tensors.back().name));
+    if (!tensors.empty() && tensor.begin < tensors.back().end && overlap_.empty())
+      overlap_ = "tensor " + quoted(tensor.name) + " overlaps " + quoted(tensors.back().name);
     tensors.push_back(std::move(tensor));
     return {};
   }
   Status finish() {
     if (!files_.empty() && file_.path <= files_.back().path) return refuse("path " + quoted(file_.path) + " is not sorted, or comes twice");
     if (file_.problem && !file_.tensors.empty()) return refuse("path " + quoted(file_.path) + " has tensors and a broken header");
+    // Not before: the format may stand behind the tensors.
+    if (const std::string overlap = std::exchange(overlap_, {}); !overlap.empty() && !may_overlap(file_.format)) return refuse(overlap);
+    index_overlaps(file_);
     files_.push_back(std::exchange(file_, {}));
     return {};
   }
   std::vector<TableFile>& files_;
   TableFile file_;
+  std::string overlap_;  // the first of the file, in words
   JsonLeaf path_{"path", take_text("path", kMaxPathBytes, [this](std::string&& text) {
                    file_.path = std::move(text);
                    return check_path(file_.path);
@@ -318,17 +323,6 @@ Result<TensorTable> parse_tensor_table(std::string_view text) {
 const FileFix* find_fix(const TensorTable& table, std::string_view path) {
   const auto at = std::lower_bound(table.fixes.begin(), table.fixes.end(), path, [](const FileFix& fix, std::string_view wanted) { return fix.path < wanted; });
   return at != table.fixes.end() && at->path == path ? &*at : nullptr;
-}
-
-std::vector<std::string> tensors_in(const TableFile& file, std::uint64_t offset, std::uint64_t length) {
-  if (length == 0) return {};
-  const std::uint64_t end = length > UINT64_MAX - offset ? UINT64_MAX : offset + length;
-  // Tensors do not overlap, so ends are in order like begins.
-  auto tensor = std::lower_bound(file.tensors.begin(), file.tensors.end(), offset, [](const formats::Tensor& t, std::uint64_t at) { return t.end <= at; });
-  std::vector<std::string> names;
-  for (; tensor != file.tensors.end() && tensor->begin < end; ++tensor)
-    if (tensor->end > offset && tensor->bytes() > 0) names.push_back(tensor->name);
-  return names;
 }
 
 }  // namespace vouchfs::seal

@@ -116,6 +116,12 @@ TEST_F(SealDirectory, TableThatDoesNotFitTheFilesIsBadFormat) {
   table_.files[0].tensors[0].end = 101;
   publish();
   EXPECT_THAT(error().message, HasSubstr("ends past the end"));
+  const TableFile whole = table_.files[0];
+  table_.files[0].format = "torch";  // where the last to begin need not be the last to end
+  table_.files[0].tensors = {{"wide", "uint8", {101}, 0, 101}, {"tied", "uint8", {1}, 4, 5}};
+  publish();
+  EXPECT_THAT(error().message, HasSubstr("'wide' ends past the end"));
+  table_.files[0] = whole;
   table_.files[0].tensors[0].end = 100;
   formats::IndexRecord record;
   record.folder = "sub";

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "unit/base/oracle.h"
 #include "unit/seal/sample_seal.h"
 
@@ -96,6 +99,32 @@ TEST(TensorTable, TensorsMustBeInOrderAndMayNotOverlap) {
   EXPECT_THAT(with({{"x", "U8", {}, 0, kMaxFileBytes + 1}}), HasSubstr("more than"));
 }
 
+// Tied weights, and views of one storage.
+TEST(TensorTable, TensorsOfTorchFilesMayOverlapAndOthersMayNotWhereverTheFormatStands) {
+  const std::vector<formats::Tensor> tied = {{"all", "float32", {10}, 0, 40}, {"head", "float32", {5}, 0, 40}, {"view", "float32", {1}, 4, 8}};
+  const auto with = [&](const char* format) {
+    TensorTable table;
+    table.files.push_back({"a", format, tied, std::nullopt});
+    return table;
+  };
+  const auto format_last = [&](const std::string& format) {
+    std::string text = write_tensor_table(with(format.c_str()));
+    const std::string field = "\"format\":\"" + format + "\"";
+    text.erase(text.find(field), field.size() + 1);
+    const std::string rest = "}],\"format\":\"vouchfs-tensors\"";
+    return text.insert(text.find(rest), "," + field);
+  };
+  EXPECT_EQ(refusal(with("torch")), "accepted");
+  EXPECT_EQ(refusal(format_last("torch")), "accepted");
+  for (const char* format : {"safetensors", "gguf", "", "other"}) {
+    EXPECT_THAT(refusal(with(format)), HasSubstr("overlaps 'all'")) << format;
+    EXPECT_THAT(refusal(format_last(format)), HasSubstr("overlaps 'all'")) << format;
+  }
+  auto backwards = with("torch");
+  std::swap(backwards.files[0].tensors[0], backwards.files[0].tensors[2]);
+  EXPECT_THAT(refusal(backwards), HasSubstr("not in order"));
+}
+
 TEST(TensorTable, IndexRecordsAreChecked) {
   const auto with = [](const std::function<void(formats::IndexRecord&)>& change) {
     TensorTable table = sample_table();
@@ -166,6 +195,44 @@ TEST(TensorsIn, AgreesWithAPlainScanOverManyTensors) {
         if (tensor.begin < offset + length && tensor.end > offset && tensor.end > tensor.begin) expected.push_back(tensor.name);
       EXPECT_EQ(tensors_in(file, offset, length), expected) << offset << " + " << length;
     }
+}
+
+// Against a plain scan: tensors of all sizes that begin anywhere, some over the whole file.
+TEST(TensorsIn, AgreesWithAPlainScanWhereTensorsOverlap) {
+  TableFile file;
+  file.format = "torch";
+  file.tensors.push_back({"whole", "uint8", {}, 0, 1000});
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    const std::uint64_t begin = i * 7919 % 900;
+    file.tensors.push_back({std::to_string(i), "uint8", {}, begin, begin + i * 31 % 90});
+  }
+  std::sort(file.tensors.begin(), file.tensors.end(),
+            [](const auto& a, const auto& b) { return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name); });
+  const auto scan = [&](std::uint64_t offset, std::uint64_t length) {
+    std::vector<std::string> names;
+    for (const auto& tensor : file.tensors)
+      if (tensor.begin < offset + length && tensor.end > offset && tensor.end > tensor.begin) names.push_back(tensor.name);
+    return names;
+  };
+  for (const bool indexed : {false, true}) {
+    if (indexed) index_overlaps(file);
+    EXPECT_EQ(file.reach.size(), indexed ? file.tensors.size() : 0U);
+    for (std::uint64_t offset = 0; offset < 1100; offset += 3)
+      for (const std::uint64_t length : {1U, 5U, 64U}) EXPECT_EQ(tensors_in(file, offset, length), scan(offset, length)) << offset << " + " << length;
+  }
+}
+
+TEST(TensorsIn, ParsedTorchFilesAreSearchedAndNotScanned) {
+  TensorTable table;
+  table.files.push_back({"a.bin", "torch", {}, std::nullopt});
+  for (std::uint64_t i = 0; i < 1000; ++i) table.files[0].tensors.push_back({std::to_string(i), "uint8", {}, i * 10, i * 10 + 15});
+  const auto parsed = parse_tensor_table(write_tensor_table(table));
+  ASSERT_TRUE(parsed) << parsed.error().describe();
+  const TableFile& file = parsed->files[0];
+  ASSERT_EQ(file.reach.size(), 1000U);
+  EXPECT_TRUE(std::is_sorted(file.reach.begin(), file.reach.end()));
+  EXPECT_EQ(file.reach.back(), 10005U);
+  EXPECT_THAT(tensors_in(file, 5000, 1), ElementsAre("499", "500"));
 }
 
 }  // namespace
