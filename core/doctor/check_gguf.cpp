@@ -46,20 +46,22 @@ void say_truncated(const ModelFacts& model, const FileFacts& file, Finding findi
   finding.offset = file.bytes;
   finding.length = needed - std::min(needed, file.bytes);
   const std::uint64_t whole = file.gguf->claimed.size() - finding.tensors.size();
-  finding.message = "truncated: the file ends at byte " + std::to_string(file.bytes) + ", its tensors need " + std::to_string(needed) + ": " + bytes_text(*finding.length) +
-                    " missing; " + count_text(finding.tensors.size(), "tensor") + " cut or absent, the other " + std::to_string(whole) + " whole";
+  finding.message = "truncated: the file ends at byte " + std::to_string(file.bytes) + ", its tensors need " + std::to_string(needed) + ": " +
+                    bytes_text(*finding.length) + " missing; " + count_text(finding.tensors.size(), "tensor") + " cut or absent, the other " +
+                    std::to_string(whole) + " whole";
   finding.command = fetch_command(model, file.path);
   findings.add(std::move(finding));
 }
 
 std::string absurd_text(const formats::GgufHeader& header, std::uint64_t file_bytes) {
-  return "the header claims " + count_text(header.tensor_count, "tensor") + " and " + count_text(header.key_count, "key") + ", far more than a file of " + bytes_text(file_bytes) +
-         " can hold; nothing was set aside for them";
+  return "the header claims " + count_text(header.tensor_count, "tensor") + " and " + count_text(header.key_count, "key") + ", far more than a file of " +
+         bytes_text(file_bytes) + " can hold; nothing was set aside for them";
 }
 
 std::string cut_header_text(const formats::GgufHeader& header, std::uint64_t file_bytes) {
-  return "truncated inside the header: the file ends at byte " + std::to_string(file_bytes) + ", before the header of " + count_text(header.tensor_count, "tensor") + " does (" +
-         std::to_string(header.claimed.size()) + " of their entries could be read); no tensor data is there";
+  return "truncated inside the header: the file ends at byte " + std::to_string(file_bytes) + ", before the header of " +
+         count_text(header.tensor_count, "tensor") + " does (" + std::to_string(header.claimed.size()) +
+         " of their entries could be read); no tensor data is there";
 }
 
 void say_problem(const ModelFacts& model, const FileFacts& file, Findings& findings) {
@@ -113,8 +115,10 @@ void check_gguf(const ModelFacts& model, Findings& findings) {
       continue;
     }
     if (!file.gguf || raw_part(base_name(file.path))) continue;
-    if (file.gguf->problem) say_problem(model, file, findings);
-    else say_end(model, file, findings);
+    if (file.gguf->problem)
+      say_problem(model, file, findings);
+    else
+      say_end(model, file, findings);
   }
 }
 

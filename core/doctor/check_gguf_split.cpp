@@ -39,7 +39,8 @@ void say_name(const ModelFacts& model, const FileFacts& file, const formats::Ggu
   finding.message = "the file says it is " + number_text(split.number, split.count) + ", its name does not; readers find the other parts by name";
   if (right) finding.message += " (it should be called " + *right + ")";
   finding.advice = "give every part its name back: NAME-00001-of-0000N.gguf";
-  if (right && !is_there(model, file, *right)) finding.command = "mv " + shell_word(model.shown_path(file.path)) + " " + shell_word(model.shown_path(join_path(folder_of(file.path), *right)));
+  if (right && !is_there(model, file, *right))
+    finding.command = "mv " + shell_word(model.shown_path(file.path)) + " " + shell_word(model.shown_path(join_path(folder_of(file.path), *right)));
   findings.add(std::move(finding));
 }
 
@@ -90,8 +91,11 @@ void say_absent(const ModelFacts& model, const SplitSet& set, const std::vector<
     const std::string path = join_path(set.folder, name);
     if (findings.has_error(model.shown_path(path))) continue;
     Finding finding = about(model, path, "gguf.split_missing");
-    finding.message = number_text(absent[i], set.count) + " is missing: " + name + " is not there; " + count_text(set.parts.size(), "part") + " of " + std::to_string(set.count) + " present";
-    if (set.tensors > here) finding.message += ", " + count_text(set.tensors - here, "tensor") + " of " + std::to_string(set.tensors) + " are in the missing " + (absent.size() == 1 ? "part" : "parts");
+    finding.message = number_text(absent[i], set.count) + " is missing: " + name + " is not there; " + count_text(set.parts.size(), "part") + " of " +
+                      std::to_string(set.count) + " present";
+    if (set.tensors > here)
+      finding.message += ", " + count_text(set.tensors - here, "tensor") + " of " + std::to_string(set.tensors) + " are in the missing " +
+                         (absent.size() == 1 ? "part" : "parts");
     if (i + 1 == kToldParts && absent.size() > kToldParts) finding.message += "; and " + count_text(absent.size() - kToldParts, "more part") + " missing";
     finding.loader = {"llama_model_load: error loading model: failed to load GGUF split from " + name};
     finding.advice = "fetch " + name + " into the same folder";
@@ -144,7 +148,8 @@ void say_twice(const ModelFacts& model, const SplitSet& set, Findings& findings)
 void judge(const ModelFacts& model, const SplitSet& set, Findings& findings) {
   if (const std::string odd = odd_count(set); !odd.empty()) {
     Finding finding = about(model, odd, "gguf.split_mismatch");
-    finding.message = "the parts do not agree on how many they are: " + std::to_string(set.count) + " by others, " + std::to_string(model.find(odd)->gguf->split->count) + " by this one";
+    finding.message = "the parts do not agree on how many they are: " + std::to_string(set.count) + " by others, " +
+                      std::to_string(model.find(odd)->gguf->split->count) + " by this one";
     findings.add(std::move(finding));
     return;
   }
@@ -164,16 +169,21 @@ void judge_raw(const ModelFacts& model, const std::string& whole, const RawSet& 
   std::uint64_t bytes = 0;
   for (std::uint64_t k = 1; k <= std::min(count, kMostParts); ++k) {
     const auto piece = pieces.find(k);
-    if (piece == pieces.end()) absent.push_back(std::to_string(k));
-    else names += " " + shell_word(model.shown_path(piece->second.first->path)), bytes += piece->second.first->bytes;
+    if (piece == pieces.end())
+      absent.push_back(std::to_string(k));
+    else
+      names += " " + shell_word(model.shown_path(piece->second.first->path)), bytes += piece->second.first->bytes;
   }
   Finding finding = about(model, first.path, "gguf.raw_part");
-  finding.message = "a piece of " + whole + " that was cut to upload it, no split that loaders know; " + std::to_string(pieces.size()) + " of " + count_text(count, "piece") + " here";
+  finding.message = "a piece of " + whole + " that was cut to upload it, no split that loaders know; " + std::to_string(pieces.size()) + " of " +
+                    count_text(count, "piece") + " here";
   if (!absent.empty()) finding.message += ", missing: " + list_text(absent);
   std::uint64_t needed = 0;
   if (first.gguf)
     for (const formats::Tensor& tensor : first.gguf->claimed) needed = std::max(needed, tensor.end);
-  if (needed != 0 && absent.empty()) finding.message += bytes >= needed ? "; together they are long enough for every tensor" : "; together they are " + bytes_text(needed - bytes) + " too short";
+  if (needed != 0 && absent.empty())
+    finding.message +=
+        bytes >= needed ? "; together they are long enough for every tensor" : "; together they are " + bytes_text(needed - bytes) + " too short";
   if (!absent.empty()) finding.advice = "fetch the missing pieces, then join all of them in order with cat";
   if (absent.empty()) finding.command = "cat" + names + " > " + shell_word(model.shown_path(whole));
   findings.add(std::move(finding));

@@ -16,7 +16,8 @@ namespace vouchfs::doctor {
 namespace {
 
 // Types whose pages come over a network, one request at a time when a reader maps the file.
-constexpr std::array<std::string_view, 12> kNetworkTypes = {"nfs", "nfs4", "lustre", "cifs", "smb3", "ceph", "9p", "beegfs", "gpfs", "glusterfs", "afs", "virtiofs"};
+constexpr std::array<std::string_view, 12> kNetworkTypes = {"nfs", "nfs4",   "lustre", "cifs",      "smb3", "ceph",
+                                                            "9p",  "beegfs", "gpfs",   "glusterfs", "afs",  "virtiofs"};
 
 bool is_network(const std::string& type) {
   for (const std::string_view known : kNetworkTypes)
@@ -27,9 +28,11 @@ bool is_network(const std::string& type) {
 std::string settings_text(const std::string& type) {
   std::string text = "vLLM: --safetensors-load-strategy ";
   // vLLM prefetches by itself on the types it knows.
-  text += type == "nfs" || type == "nfs4" || type == "lustre" ? "eager (it prefetches on this type by itself when the model fits in memory)" : "prefetch or eager";
+  text +=
+      type == "nfs" || type == "nfs4" || type == "lustre" ? "eager (it prefetches on this type by itself when the model fits in memory)" : "prefetch or eager";
   return text +
-         "; SGLang: --weight-loader-disable-mmap, --weight-loader-prefetch-checkpoints; transformers and diffusers: disable_mmap=True; safetensors >= 0.8: backend=\"pread\"; "
+         "; SGLang: --weight-loader-disable-mmap, --weight-loader-prefetch-checkpoints; transformers and diffusers: disable_mmap=True; safetensors >= 0.8: "
+         "backend=\"pread\"; "
          "llama.cpp: --no-mmap; Ollama: option use_mmap false; TensorRT-LLM: TRTLLM_HF_SAFETENSORS_NO_MMAP=1";
 }
 

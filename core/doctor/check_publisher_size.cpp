@@ -26,7 +26,8 @@ void say_size(const ModelFacts& model, const FileFacts& file, const publisher::E
   finding.length = std::max(file.bytes, wanted) - *finding.offset;
   const std::string by = " (" + std::string(publisher::to_string(evidence.kind)) + ": " + printable(evidence.from) + ")";
   if (file.bytes < wanted) {
-    finding.message = "transfer stopped at byte " + std::to_string(file.bytes) + ": the publisher's file has " + bytes_text(wanted) + by + ", " + bytes_text(*finding.length) + " are missing";
+    finding.message = "transfer stopped at byte " + std::to_string(file.bytes) + ": the publisher's file has " + bytes_text(wanted) + by + ", " +
+                      bytes_text(*finding.length) + " are missing";
     if (const auto* tensors = file.tensors()) finding.tensors = tensors_past(*tensors, file.bytes);
     finding.advice = "fetch the file again, or resume at byte " + std::to_string(file.bytes);
   } else {
@@ -34,7 +35,8 @@ void say_size(const ModelFacts& model, const FileFacts& file, const publisher::E
     finding.advice = "fetch the file again; cut it to " + std::to_string(wanted) + " bytes only if its digest then fits";
   }
   if (file.bytes == 0)
-    finding.message += "; an error that tells of a digest " + std::string(kDigestOfNothing.substr(0, 8)) + "… means this: it is the SHA-256 of zero bytes, so look at disk, permissions and virus scanners, not at the network";
+    finding.message += "; an error that tells of a digest " + std::string(kDigestOfNothing.substr(0, 8)) +
+                       "… means this: it is the SHA-256 of zero bytes, so look at disk, permissions and virus scanners, not at the network";
   finding.loader = {"Consistency check failed: file should be of size " + std::to_string(wanted) + " but has size " + std::to_string(file.bytes)};
   finding.command = fetch_command(model, file.path);
   findings.add(std::move(finding));
@@ -100,8 +102,10 @@ void check_absent(const ModelFacts& model, Findings& findings) {
   const Wanted wanted(model);
   std::vector<std::string> others;
   for (const publisher::AbsentFile& absent : model.evidence.absent) {
-    if (!wanted(absent)) others.push_back(absent.path);
-    else if (!findings.has_error(model.shown_path(absent.path))) say_absent(model, absent, findings);
+    if (!wanted(absent))
+      others.push_back(absent.path);
+    else if (!findings.has_error(model.shown_path(absent.path)))
+      say_absent(model, absent, findings);
   }
   if (others.empty()) return;
   Finding finding = about(model, others.front(), "publisher.absent_file");

@@ -33,7 +33,8 @@ void say_size(const ModelFacts& model, const FileFacts& file, const seal::Manife
     finding.tensors = file.tensors() != nullptr ? tensors_past(*file.tensors(), file.bytes) : sealed_tensors(model, file.path, file.bytes);
     finding.message = "cut: sealed with " + bytes_text(sealed.bytes) + ", now " + std::to_string(file.bytes) + ": " + bytes_text(*finding.length) + " lost";
   } else {
-    finding.message = "grown: sealed with " + bytes_text(sealed.bytes) + ", now " + std::to_string(file.bytes) + "; a mount still shows it as it was sealed if those bytes are right";
+    finding.message = "grown: sealed with " + bytes_text(sealed.bytes) + ", now " + std::to_string(file.bytes) +
+                      "; a mount still shows it as it was sealed if those bytes are right";
   }
   finding.command = repair_command(model);
   findings.add(std::move(finding));
@@ -47,7 +48,8 @@ void compare(const ModelFacts& model, const seal::ManifestFile& sealed, Findings
 }
 
 bool is_sealed(const seal::Manifest& manifest, const std::string& path) {
-  const auto at = std::lower_bound(manifest.files.begin(), manifest.files.end(), path, [](const seal::ManifestFile& file, const std::string& p) { return file.path < p; });
+  const auto at =
+      std::lower_bound(manifest.files.begin(), manifest.files.end(), path, [](const seal::ManifestFile& file, const std::string& p) { return file.path < p; });
   return at != manifest.files.end() && at->path == path;
 }
 

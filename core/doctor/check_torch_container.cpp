@@ -57,7 +57,9 @@ std::vector<std::string> readable_records(const FileFacts& file) {
 std::vector<std::string> lost_tensors(const FileFacts& file) {
   std::vector<std::string> names;
   for (const formats::Tensor& tensor : file.torch->claimed) {
-    const auto holds = [&](const formats::TorchRecord& record) { return record.usable && record.begin <= tensor.begin && tensor.end <= record.begin + record.bytes; };
+    const auto holds = [&](const formats::TorchRecord& record) {
+      return record.usable && record.begin <= tensor.begin && tensor.end <= record.begin + record.bytes;
+    };
     const auto& records = file.torch->records;
     const bool in_record = file.torch->form == formats::TorchForm::legacy || std::any_of(records.begin(), records.end(), holds);
     if (tensor.bytes() != 0 && (tensor.end > file.bytes || !in_record)) names.push_back(tensor.name);
@@ -78,12 +80,14 @@ void say_cut_zip(const FileFacts& file, Finding finding, Findings& findings) {
     finding.code = "torch.no_directory";
     finding.offset = file.bytes - zeros;
     finding.length = zeros;
-    finding.message = "the last " + bytes_text(zeros) + " are zeros where the list of records must be: the file was reserved in full and not written to its end";
+    finding.message =
+        "the last " + bytes_text(zeros) + " are zeros where the list of records must be: the file was reserved in full and not written to its end";
   } else {
     finding.offset = file.bytes;
     finding.message = "truncated: the file ends at byte " + std::to_string(file.bytes) + " without the list of records that every archive ends with";
   }
-  finding.message += records.empty() ? "; no record can be read" : "; " + count_text(records.size(), "record") + " readable by their own headers: " + list_text(records, 32);
+  finding.message +=
+      records.empty() ? "; no record can be read" : "; " + count_text(records.size(), "record") + " readable by their own headers: " + list_text(records, 32);
   finding.tensors = lost_tensors(file);
   finding.message += whole_text(file, finding.tensors.size());
   findings.add(std::move(finding));
@@ -95,13 +99,14 @@ void say_cut_legacy(const FileFacts& file, Finding finding, Findings& findings) 
   finding.tensors = lost_tensors(file);
   finding.offset = file.bytes;
   if (needed > file.bytes) finding.length = needed - file.bytes;
-  finding.message = "truncated: the file ends at byte " + std::to_string(file.bytes) + (needed > file.bytes ? ", its tensors need " + std::to_string(needed) : std::string()) +
-                    whole_text(file, finding.tensors.size());
+  finding.message = "truncated: the file ends at byte " + std::to_string(file.bytes) +
+                    (needed > file.bytes ? ", its tensors need " + std::to_string(needed) : std::string()) + whole_text(file, finding.tensors.size());
   findings.add(std::move(finding));
 }
 
 // Every fault of one code in one finding: the first in full, the others by name.
-void say_faults(const ModelFacts& model, const FileFacts& file, const char* code, const std::vector<const formats::HeaderProblem*>& faults, Findings& findings) {
+void say_faults(const ModelFacts& model, const FileFacts& file, const char* code, const std::vector<const formats::HeaderProblem*>& faults,
+                Findings& findings) {
   Finding finding = about(model, file.path, code);
   const formats::HeaderProblem& first = *faults.front();
   finding.message = first.detail.empty() ? first.text : first.detail;
@@ -110,7 +115,8 @@ void say_faults(const ModelFacts& model, const FileFacts& file, const char* code
   if (!first.text.empty()) finding.loader = {first.text};
   if (first.offset != 0) finding.offset = first.offset;
   for (const formats::HeaderProblem* fault : faults)
-    if (!fault->tensor.empty() && std::find(finding.tensors.begin(), finding.tensors.end(), fault->tensor) == finding.tensors.end()) finding.tensors.push_back(fault->tensor);
+    if (!fault->tensor.empty() && std::find(finding.tensors.begin(), finding.tensors.end(), fault->tensor) == finding.tensors.end())
+      finding.tensors.push_back(fault->tensor);
   findings.add(std::move(finding));
 }
 

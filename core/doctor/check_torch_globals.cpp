@@ -11,18 +11,75 @@ namespace vouchfs::doctor {
 namespace {
 
 // Top-level modules whose functions reach the system, the network or the interpreter. The first four torch blocks itself (_weights_only_unpickler.py).
-constexpr std::array<std::string_view, 48> kUnsafeModules = {
-    "sys",     "os",     "posix",    "nt",        "subprocess", "_posixsubprocess", "shutil",     "socket",   "_socket", "ssl",     "pty",             "commands",
-    "popen2",  "runpy",  "code",     "codeop",    "importlib",  "imp",              "pkgutil",    "pdb",      "bdb",     "profile", "cProfile",        "timeit",
-    "trace",   "ctypes", "_ctypes",  "cffi",      "pickle",     "_pickle",          "cPickle",    "dill",     "marshal", "signal",  "multiprocessing", "asyncio",
-    "pip",     "site",   "platform", "webbrowser", "requests",  "urllib",           "http",       "httplib",  "ftplib",  "smtplib", "telnetlib",       "aiohttp"};
-constexpr std::array<std::string_view, 17> kUnsafeBuiltins = {"eval",    "exec",    "execfile", "compile", "open", "file",       "__import__", "getattr", "setattr",
-                                                              "delattr", "globals", "locals",   "vars",    "input", "raw_input", "apply",      "breakpoint"};
+constexpr std::array<std::string_view, 48> kUnsafeModules = {"sys",
+                                                             "os",
+                                                             "posix",
+                                                             "nt",
+                                                             "subprocess",
+                                                             "_posixsubprocess",
+                                                             "shutil",
+                                                             "socket",
+                                                             "_socket",
+                                                             "ssl",
+                                                             "pty",
+                                                             "commands",
+                                                             "popen2",
+                                                             "runpy",
+                                                             "code",
+                                                             "codeop",
+                                                             "importlib",
+                                                             "imp",
+                                                             "pkgutil",
+                                                             "pdb",
+                                                             "bdb",
+                                                             "profile",
+                                                             "cProfile",
+                                                             "timeit",
+                                                             "trace",
+                                                             "ctypes",
+                                                             "_ctypes",
+                                                             "cffi",
+                                                             "pickle",
+                                                             "_pickle",
+                                                             "cPickle",
+                                                             "dill",
+                                                             "marshal",
+                                                             "signal",
+                                                             "multiprocessing",
+                                                             "asyncio",
+                                                             "pip",
+                                                             "site",
+                                                             "platform",
+                                                             "webbrowser",
+                                                             "requests",
+                                                             "urllib",
+                                                             "http",
+                                                             "httplib",
+                                                             "ftplib",
+                                                             "smtplib",
+                                                             "telnetlib",
+                                                             "aiohttp"};
+constexpr std::array<std::string_view, 17> kUnsafeBuiltins = {"eval",       "exec",    "execfile",  "compile", "open",      "file",
+                                                              "__import__", "getattr", "setattr",   "delattr", "globals",   "locals",
+                                                              "vars",       "input",   "raw_input", "apply",   "breakpoint"};
 // Functions of harmless modules that open files or build a call from harmless pieces.
-constexpr std::array<std::string_view, 17> kUnsafeNames = {"torch.hub.load",        "torch.load",         "torch.jit.load", "torch.serialization.load", "torch.package.PackageImporter",
-                                                           "operator.attrgetter",   "operator.methodcaller", "functools.partial", "functools.reduce",  "numpy.load",
-                                                           "numpy.testing._private.utils.runstring", "io.open", "io.open_code", "io.FileIO", "_io.FileIO",
-                                                           "types.FunctionType",    "types.CodeType"};
+constexpr std::array<std::string_view, 17> kUnsafeNames = {"torch.hub.load",
+                                                           "torch.load",
+                                                           "torch.jit.load",
+                                                           "torch.serialization.load",
+                                                           "torch.package.PackageImporter",
+                                                           "operator.attrgetter",
+                                                           "operator.methodcaller",
+                                                           "functools.partial",
+                                                           "functools.reduce",
+                                                           "numpy.load",
+                                                           "numpy.testing._private.utils.runstring",
+                                                           "io.open",
+                                                           "io.open_code",
+                                                           "io.FileIO",
+                                                           "_io.FileIO",
+                                                           "types.FunctionType",
+                                                           "types.CodeType"};
 
 template <std::size_t N>
 bool holds(const std::array<std::string_view, N>& list, std::string_view word) {
@@ -34,7 +91,8 @@ std::string full_name(const formats::PickleGlobal& global) { return global.modul
 bool is_unsafe(const formats::PickleGlobal& global) {
   const std::string_view top = std::string_view(global.module).substr(0, global.module.find('.'));
   if (holds(kUnsafeModules, top)) return true;
-  if (top == "builtins" || top == "__builtin__" || top == "__builtins__") return holds(kUnsafeBuiltins, std::string_view(global.name).substr(0, global.name.find('.')));
+  if (top == "builtins" || top == "__builtin__" || top == "__builtins__")
+    return holds(kUnsafeBuiltins, std::string_view(global.name).substr(0, global.name.find('.')));
   return holds(kUnsafeNames, full_name(global));
 }
 
@@ -47,7 +105,8 @@ bool is_blocked_by_torch(const formats::PickleGlobal& global) {
 std::vector<std::string> loader_texts(const formats::PickleGlobal& global) {
   const std::string name = printable(full_name(global));
   if (is_blocked_by_torch(global))
-    return {"Weights only load failed. … Trying to load unsupported GLOBAL " + name + " whose module " + printable(global.module) + " is blocked.", "Unsupported class " + name};
+    return {"Weights only load failed. … Trying to load unsupported GLOBAL " + name + " whose module " + printable(global.module) + " is blocked.",
+            "Unsupported class " + name};
   return {"Weights only load failed. … Unsupported global: GLOBAL " + name + " was not an allowed global by default.", "Unsupported class " + name};
 }
 
@@ -59,8 +118,10 @@ void say(const ModelFacts& model, const FileFacts& file, const char* code, const
   Finding finding = about(model, file.path, code);
   finding.offset = globals.front()->offset;
   finding.loader = loader_texts(*globals.front());
-  finding.message = "the pickle names " + list_text(names, 16) + (unsafe ? ": loaded without weights_only=True it could run whatever it likes; nothing was run"
-                                                                         : ": torch's restricted loader does not know " + std::string(names.size() == 1 ? "it" : "them") + " and refuses the file; nothing was run");
+  finding.message =
+      "the pickle names " + list_text(names, 16) +
+      (unsafe ? ": loaded without weights_only=True it could run whatever it likes; nothing was run"
+              : ": torch's restricted loader does not know " + std::string(names.size() == 1 ? "it" : "them") + " and refuses the file; nothing was run");
   if (!unsafe && file.torch->tensors.empty() && file.torch->claimed.empty()) {
     finding.severity = Severity::note;
     finding.message += "; the file holds no tensors and models load without it";
@@ -76,8 +137,10 @@ void check_torch_globals(const ModelFacts& model, Findings& findings) {
     std::vector<const formats::PickleGlobal*> unsafe;
     std::vector<const formats::PickleGlobal*> unlisted;
     for (const formats::PickleGlobal& global : file.torch->globals)
-      if (is_unsafe(global)) unsafe.push_back(&global);
-      else if (!global.allowed) unlisted.push_back(&global);
+      if (is_unsafe(global))
+        unsafe.push_back(&global);
+      else if (!global.allowed)
+        unlisted.push_back(&global);
     say(model, file, "torch.unsafe_global", unsafe, findings);
     say(model, file, "torch.unlisted_global", unlisted, findings);
   }
