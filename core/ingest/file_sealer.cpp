@@ -8,14 +8,11 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
-#include "formats/safetensors.h"
+#include "formats/weight_file.h"
 #include "seal/seal_directory.h"
 
 namespace vouchfs::ingest {
 namespace {
-
-constexpr std::string_view kWeightEnding = ".safetensors";
-constexpr const char* kFormat = "safetensors";
 
 Result<std::string> read_text(int fd, std::uint64_t bytes, const std::string& shown) {
   std::string text(static_cast<std::size_t>(bytes), '\0');
@@ -34,24 +31,22 @@ Result<formats::ParsedIndex> read_index(int fd, std::uint64_t bytes, const std::
   return formats::parse_index(text);
 }
 
-Result<seal::TableFile> read_header(int fd, const ScannedFile& file, const std::string& shown) {
+// Nothing for a file of a torch name that holds no tensors (training_args.bin, raw arrays): it is bytes like any other.
+Result<std::optional<seal::TableFile>> read_header(int fd, const ScannedFile& file, const std::string& shown) {
   const formats::ReadAt read = [&](std::uint64_t offset, std::span<std::uint8_t> dst) { return read_full(fd, offset, dst, shown); };
-  VOUCHFS_ASSIGN(formats::SafetensorsHeader header, formats::read_safetensors_header(file.identity.bytes, read));
+  VOUCHFS_ASSIGN(std::optional<formats::WeightHeader> header, formats::read_weight_header(file_name_of(file.path), file.identity.bytes, read));
+  if (!header) return std::nullopt;
   seal::TableFile table;
   table.path = file.path;
-  table.format = kFormat;
-  table.tensors = std::move(header.tensors);
-  table.problem = std::move(header.problem);
-  if (table.problem) table.tensors.clear();
+  table.format = formats::to_string(header->format);
+  table.tensors = std::move(header->tensors);
+  table.problem = std::move(header->problem);
   return table;
 }
 
 }  // namespace
 
-bool is_weight_file(std::string_view path) {
-  const std::string_view name = file_name_of(path);
-  return name.size() >= kWeightEnding.size() && name.substr(name.size() - kWeightEnding.size()) == kWeightEnding;
-}
+bool is_weight_file(std::string_view path) { return formats::weight_format_of_name(file_name_of(path)).has_value(); }
 
 std::string_view file_name_of(std::string_view path) {
   const auto slash = path.rfind('/');

@@ -2,7 +2,7 @@
 // Layer:   core/ingest (5).
 // Errors:  changed (its identity differs before and after, or from the scan), io, cancelled; each names the file.
 // Threads: seal() is safe for concurrent calls for different files.
-// Cost:    one read; a safetensors header or an index is read once more from the page cache.
+// Cost:    one read; the header of a weight file, or an index, is read once more from the page cache.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ namespace vouchfs::ingest {
 
 struct SealedFile {
   seal::ManifestFile entry;
-  std::optional<seal::TableFile> table;       // a weight file
+  std::optional<seal::TableFile> table;       // a weight file of any format
   std::optional<formats::ParsedIndex> index;  // a safetensors index
   bool resumed = false;
   bool tree_differs = false;  // when compared with a seal: the tree stored there is absent or not this one
@@ -38,6 +38,7 @@ struct SealerOptions {
   std::function<std::optional<hash::Digest>(const std::string& path)> sealed_before;  // what that seal says of a file
 };
 
+// True when the name promises weights: see formats/weight_file.h.
 bool is_weight_file(std::string_view path);
 // The name after the last '/', and what is before it ("" for the root).
 std::string_view file_name_of(std::string_view path);
