@@ -1,5 +1,7 @@
 #include "hash/git_sha1.h"
 
+#include <charconv>
+
 #include "hash/evp.h"
 
 namespace vouchfs::hash {
@@ -20,6 +22,17 @@ std::string to_hex(const GitSha1& digest) {
     hex.push_back(kDigits[byte & 15]);
   }
   return hex;
+}
+
+std::optional<GitSha1> parse_git_sha1(std::string_view text) noexcept {
+  GitSha1 digest{};
+  if (text.size() != 2 * digest.size()) return std::nullopt;
+  for (std::size_t i = 0; i < digest.size(); ++i) {
+    const char* const begin = text.data() + 2 * i;
+    const auto [end, error] = std::from_chars(begin, begin + 2, digest[i], 16);
+    if (error != std::errc() || end != begin + 2) return std::nullopt;
+  }
+  return digest;
 }
 
 struct GitSha1Stream::State {

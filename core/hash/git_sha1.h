@@ -8,8 +8,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace vouchfs::hash {
 
@@ -18,6 +20,8 @@ using GitSha1 = std::array<std::uint8_t, kSha1Bytes>;
 
 // 40 lower-case hex digits.
 std::string to_hex(const GitSha1& digest);
+// Exactly 40 hex digits, or nullopt.
+std::optional<GitSha1> parse_git_sha1(std::string_view text) noexcept;
 
 // Content that comes in pieces, `file_bytes` in all. finish() once, then it is spent.
 class GitSha1Stream {

@@ -67,7 +67,7 @@ Status FileSealer::check_unchanged(int fd, const ScannedFile& file) const {
 
 Result<UniqueFd> FileSealer::open_unchanged(const ScannedFile& file) const {
   wait_out_tick(file.identity);
-  auto fd = open_at(options_.root_fd, file.path, O_RDONLY | O_NONBLOCK | O_NOCTTY, shown(file));
+  auto fd = open_at(options_.root_fd, file.opened_as(), O_RDONLY | O_NONBLOCK | O_NOCTTY, shown(file));
   if (!fd) return fail(std::move(fd).error());
   VOUCHFS_TRY(check_unchanged(fd->get(), file));
   return fd;
@@ -76,7 +76,7 @@ Result<UniqueFd> FileSealer::open_unchanged(const ScannedFile& file) const {
 Status FileSealer::read_structure(int fd, const ScannedFile& file, SealedFile& sealed) const {
   if (is_weight_file(file.path)) {
     VOUCHFS_ASSIGN(sealed.table, read_header(fd, file, shown(file)));
-  } else if (formats::is_safetensors_index_name(file_name_of(file.path))) {
+  } else if (formats::index_family_of(file_name_of(file.path))) {
     VOUCHFS_ASSIGN(sealed.index, read_index(fd, file.identity.bytes, shown(file)));
   }
   return {};
@@ -84,13 +84,13 @@ Status FileSealer::read_structure(int fd, const ScannedFile& file, SealedFile& s
 
 Result<HashedFile> FileSealer::hash_into_work(int fd, const ScannedFile& file, std::size_t number) const {
   const WorkFolder& work = *options_.work;
-  if (file.identity.bytes <= kBlockBytes) return hash_file(fd, file.identity.bytes, shown(file), {}, options_.hashing);
+  if (file.identity.bytes <= kBlockBytes) return hash_file(fd, file.identity.bytes, shown(file), {}, options_.hashing, git_sha1(file));
   VOUCHFS_ASSIGN(const UniqueFd part, work.create_part(number));
   const std::string part_shown = work.shown_part(number);
   const merkle::TreeSink sink = [&](std::uint64_t tree_block, std::span<const std::uint8_t> bytes) {
     return write_full(part.get(), tree_block * kBlockBytes, bytes, part_shown);
   };
-  auto hashed = hash_file(fd, file.identity.bytes, shown(file), sink, options_.hashing);
+  auto hashed = hash_file(fd, file.identity.bytes, shown(file), sink, options_.hashing, git_sha1(file));
   Status kept = hashed ? check_unchanged(fd, file) : Status{};
   if (hashed && kept) kept = work.keep_tree(number, part.get(), hashed->fsverity);
   if (!hashed || !kept) work.drop_part(number);
@@ -100,7 +100,7 @@ Result<HashedFile> FileSealer::hash_into_work(int fd, const ScannedFile& file, s
 
 Result<HashedFile> FileSealer::hash_and_compare(int fd, const ScannedFile& file, bool& tree_differs) const {
   const auto before = options_.sealed_before ? options_.sealed_before(file.path) : std::nullopt;
-  if (!before || file.identity.bytes <= kBlockBytes) return hash_file(fd, file.identity.bytes, shown(file), {}, options_.hashing);
+  if (!before || file.identity.bytes <= kBlockBytes) return hash_file(fd, file.identity.bytes, shown(file), {}, options_.hashing, git_sha1(file));
   const std::string name = seal::tree_path(*before);
   const auto tree = open_at(options_.compare_with, name, O_RDONLY | O_NONBLOCK, name);
   tree_differs = !tree;
@@ -111,12 +111,12 @@ Result<HashedFile> FileSealer::hash_and_compare(int fd, const ScannedFile& file,
     tree_differs = !got || *got != stored.size() || !std::equal(stored.begin(), stored.end(), bytes.begin());
     return {};
   };
-  return hash_file(fd, file.identity.bytes, shown(file), sink, options_.hashing);
+  return hash_file(fd, file.identity.bytes, shown(file), sink, options_.hashing, git_sha1(file));
 }
 
 Result<HashedFile> FileSealer::hash(int fd, const ScannedFile& file, std::size_t number, SealedFile& sealed) const {
   if (options_.work == nullptr) return hash_and_compare(fd, file, sealed.tree_differs);
-  if (const auto known = options_.work->take_over(file, *options_.hashing.engine)) {
+  if (const auto known = options_.work->take_over(file, *options_.hashing.engine, git_sha1(file))) {
     sealed.resumed = true;
     options_.hashing.bytes_done->fetch_add(file.identity.bytes, std::memory_order_relaxed);
     return *known;
@@ -135,6 +135,7 @@ Result<SealedFile> FileSealer::seal(const ScannedFile& file, std::size_t number)
   VOUCHFS_TRY(read_structure(fd.get(), file, sealed));
   VOUCHFS_TRY(check_unchanged(fd.get(), file));
   sealed.entry = {file.path, file.identity.bytes, hashed.fsverity, hashed.sha256};
+  sealed.git_sha1 = hashed.git_sha1;
   return sealed;
 }
 
@@ -142,7 +143,7 @@ Result<SealedFile> FileSealer::inspect(const ScannedFile& file) const {
   SealedFile sealed;
   sealed.entry.path = file.path;
   sealed.entry.bytes = file.identity.bytes;
-  const bool structured = is_weight_file(file.path) || formats::is_safetensors_index_name(file_name_of(file.path));
+  const bool structured = is_weight_file(file.path) || formats::index_family_of(file_name_of(file.path));
   if (!structured) return sealed;
   VOUCHFS_ASSIGN(const UniqueFd fd, open_unchanged(file));
   VOUCHFS_TRY(read_structure(fd.get(), file, sealed));

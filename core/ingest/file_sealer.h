@@ -24,6 +24,7 @@ struct SealedFile {
   seal::ManifestFile entry;
   std::optional<seal::TableFile> table;       // a weight file of any format
   std::optional<formats::ParsedIndex> index;  // a safetensors index
+  std::optional<hash::GitSha1> git_sha1;      // when options asked for it
   bool resumed = false;
   bool tree_differs = false;  // when compared with a seal: the tree stored there is absent or not this one
 };
@@ -36,6 +37,7 @@ struct SealerOptions {
   const WorkFolder* work = nullptr;
   int compare_with = -1;                                                             // descriptor of a seal directory
   std::function<std::optional<hash::Digest>(const std::string& path)> sealed_before;  // what that seal says of a file
+  std::function<bool(const std::string& path)> needs_git_sha1;                        // empty: no file
 };
 
 // True when the name promises weights: see formats/weight_file.h.
@@ -53,7 +55,8 @@ class FileSealer {
   Result<SealedFile> inspect(const ScannedFile& file) const;
 
  private:
-  std::string shown(const ScannedFile& file) const { return options_.shown_root + "/" + file.path; }
+  std::string shown(const ScannedFile& file) const { return options_.shown_root + "/" + file.opened_as(); }
+  bool git_sha1(const ScannedFile& file) const { return options_.needs_git_sha1 && options_.needs_git_sha1(file.path); }
   Result<UniqueFd> open_unchanged(const ScannedFile& file) const;
   Status check_unchanged(int fd, const ScannedFile& file) const;
   Status read_structure(int fd, const ScannedFile& file, SealedFile& sealed) const;

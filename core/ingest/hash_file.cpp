@@ -44,7 +44,8 @@ Status check_going(const HashContext& context) {
 
 }  // namespace
 
-Result<HashedFile> hash_file(int fd, std::uint64_t file_bytes, const std::string& shown, const merkle::TreeSink& sink, const HashContext& context) {
+Result<HashedFile> hash_file(int fd, std::uint64_t file_bytes, const std::string& shown, const merkle::TreeSink& sink, const HashContext& context,
+                             bool git_sha1) {
   ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   const auto buffer_bytes = static_cast<std::size_t>(std::clamp<std::uint64_t>(file_bytes, 1, kReadBytes));
   // Declared before the hash that borrows them: on an early return its thread must end first.
@@ -53,6 +54,8 @@ Result<HashedFile> hash_file(int fd, std::uint64_t file_bytes, const std::string
   if (file_bytes > buffer_bytes) buffers[1] = AlignedBuffer(buffer_bytes);
   merkle::TreeBuilder tree(file_bytes, context.engine, sink);
   StreamHash stream(file_bytes >= kThreadWorthwhile);
+  std::optional<hash::GitSha1Stream> git;
+  if (git_sha1) git.emplace(file_bytes);
   std::size_t turn = 0;
   for (std::uint64_t at = 0; at < file_bytes; turn ^= 1) {
     VOUCHFS_TRY(check_going(context));
@@ -62,6 +65,7 @@ Result<HashedFile> hash_file(int fd, std::uint64_t file_bytes, const std::string
     const std::span<const std::uint8_t> bytes(buffers[turn].data(), got);
     stream.wait();
     stream.take(bytes);
+    if (git) git->update(bytes);
     VOUCHFS_TRY(tree.append(bytes));
     at += got;
     context.bytes_done->fetch_add(got, std::memory_order_relaxed);
@@ -69,7 +73,7 @@ Result<HashedFile> hash_file(int fd, std::uint64_t file_bytes, const std::string
   auto built = tree.finish();
   if (!built && built.error().where.file.empty()) built.error().where.file = shown;
   if (!built) return fail(std::move(built).error());
-  return HashedFile{built->digest, stream.finish()};
+  return HashedFile{built->digest, stream.finish(), git ? std::optional(git->finish()) : std::nullopt};
 }
 
 }  // namespace vouchfs::ingest

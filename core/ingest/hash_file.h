@@ -7,10 +7,12 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/cancel.h"
 #include "base/result.h"
+#include "hash/git_sha1.h"
 #include "hash/sha256.h"
 #include "merkle/tree_builder.h"
 
@@ -21,6 +23,7 @@ inline constexpr std::size_t kReadBytes = 4U << 20;
 struct HashedFile {
   hash::Digest fsverity{};
   hash::Digest sha256{};
+  std::optional<hash::GitSha1> git_sha1;  // when asked for
 };
 
 struct HashContext {
@@ -30,7 +33,8 @@ struct HashContext {
   const std::atomic<bool>* stop;           // another file failed: no use to go on
 };
 
-// Reads fd from its start to file_bytes. `shown` names it in errors. `sink` may be empty.
-Result<HashedFile> hash_file(int fd, std::uint64_t file_bytes, const std::string& shown, const merkle::TreeSink& sink, const HashContext& context);
+// Reads fd from its start to file_bytes. `shown` names it in errors. `sink` may be empty. git_sha1: hash a third time, as Git does.
+Result<HashedFile> hash_file(int fd, std::uint64_t file_bytes, const std::string& shown, const merkle::TreeSink& sink, const HashContext& context,
+                             bool git_sha1 = false);
 
 }  // namespace vouchfs::ingest

@@ -1,7 +1,7 @@
 // ingest.h: reads a model once and publishes its seal.
-// Layer:   core/ingest (5). Uses seal, formats, merkle, hash.
+// Layer:   core/ingest (5). Uses publisher, seal, formats, merkle, hash.
 // Errors:  not_found (no model), bad_format (dangling link, loop, special file, non-UTF-8 name, colliding names, --strict and a broken
-//          header), changed (a file changed while it was read), io (unreadable file), busy (another ingest), cancelled. Nothing is published then.
+//          header), untrusted (a file that is not the publisher's), incomplete (a layer of an Ollama model is absent), changed (a file changed while it was read), io (unreadable file), busy (another ingest), cancelled. Nothing is published then.
 // Threads: one call a seal directory at a time (flock); uses `jobs` threads of its own. Progress callbacks come from any of them.
 // Cost:    one read of every byte; memory: jobs x about 8 MiB, plus the tensor table.
 #pragma once
@@ -16,13 +16,16 @@
 #include "base/cancel.h"
 #include "base/result.h"
 #include "hash/sha256.h"
+#include "ingest/publisher_check.h"
 #include "seal/tensor_table.h"
 
 namespace vouchfs::ingest {
 
 struct IngestOptions {
   std::string model_dir;
-  std::optional<std::string> seal_dir;  // MODEL/.vouch when absent; created, but not its parent
+  std::optional<publisher::Place> place;  // what model_dir stands for (its model_dir is this one); absent: a plain folder
+  std::optional<std::string> seal_dir;    // the place's own (MODEL/.vouch) when absent; created, but not its parent
+  PublisherMode check_publisher = PublisherMode::automatic;
   unsigned jobs = 0;                    // files at once; 0: one a core
   bool check_only = false;              // write nothing; say whether the seal on disk still fits
   bool strict = false;                  // a broken header or wrong index refuses the whole ingest
@@ -50,6 +53,7 @@ struct IngestReport {
   std::uint64_t resumed_files = 0;     // taken over from an interrupted run
   std::vector<std::string> left_out;   // ".git", "sub/.cache": folders not sealed
   std::vector<std::string> warnings;   // broken headers, wrong indexes, missing shards: one sentence each, naming the file
+  PublisherSummary publisher;
   std::vector<SealDifference> differences;  // check_only: empty when the seal fits
 };
 
@@ -57,5 +61,7 @@ Result<IngestReport> ingest(const IngestOptions& options, std::shared_ptr<const 
 
 // The tensor table of a model as it lies there, without hashing and without a seal: what `ls` shows.
 Result<seal::TensorTable> inspect(const std::string& model_dir, const CancelFlag& cancel);
+// The same for any place, with the names of its files.
+Result<seal::TensorTable> inspect(const publisher::Place& place, const CancelFlag& cancel);
 
 }  // namespace vouchfs::ingest

@@ -71,9 +71,14 @@ Status Publisher::store_parts() {
 
 Status Publisher::swap_manifest() {
   const std::string manifest = std::string(seal::kWorkFolder) + "/manifest";
+  const std::string provenance = std::string(seal::kWorkFolder) + "/provenance";
+  step("write provenance");
+  VOUCHFS_TRY(write_synced(target_.fd(), provenance, seal_.provenance_text, target_.shown(provenance)));
   step("write manifest");
   VOUCHFS_TRY(write_synced(target_.fd(), manifest, seal_.manifest_text, target_.shown(manifest)));
   VOUCHFS_TRY(sync_folder("."));  // the names trees/ and tables/ themselves
+  // Just before the manifest: a new seal is never without its provenance, and an old one whose provenance is gone by a kill in between says nothing wrong.
+  VOUCHFS_TRY(move(provenance, seal::kProvenanceName));
   VOUCHFS_TRY(move(manifest, seal::kManifestName));
   return sync_folder(".");
 }

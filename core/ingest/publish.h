@@ -19,6 +19,7 @@ struct NewSeal {
   const seal::Manifest& manifest;
   const std::string& manifest_text;
   const std::string& table_text;
+  const std::string& provenance_text;
 };
 
 // Called before each step with a word for it; for tests, which end the process there.

@@ -164,6 +164,24 @@ Result<ScanResult> scan_model(int root_fd, const std::string& shown_root, const 
   return scanner.take();
 }
 
+Result<ScanResult> scan_named(int root_fd, const std::string& shown_root, const std::vector<publisher::NamedFile>& files, const CancelFlag& cancel) {
+  ScanResult result;
+  for (const publisher::NamedFile& file : files) {
+    VOUCHFS_TRY(cancel.check());
+    const std::string shown = shown_root + "/" + file.source;
+    VOUCHFS_TRY(seal::check_path(file.path));
+    struct stat info {};
+    const bool there = ::fstatat(root_fd, file.source.c_str(), &info, 0) == 0;
+    if (!there && errno != ENOENT) return fail(errno_error(errno, "cannot stat", shown));
+    if (!there)
+      return fail(ErrorCode::incomplete, "is not there: the content of '" + printable(file.path) + "'", shown, "pull the model again, then ingest it");
+    if (!S_ISREG(info.st_mode)) return fail(ErrorCode::bad_format, "is " + special_kind(info.st_mode) + ", not the content of '" + printable(file.path) + "'", shown);
+    result.files.push_back({file.path, identity_of(info), file.source});
+  }
+  std::sort(result.files.begin(), result.files.end(), [](const ScannedFile& a, const ScannedFile& b) { return a.path < b.path; });
+  return result;
+}
+
 Status same_files(const ScanResult& before, const ScanResult& after, const std::string& shown_root) {
   const auto differs = [&](const std::string& path, const char* how) {
     return fail(ErrorCode::changed, std::string(how) + " while the model was being ingested", shown_root + "/" + path,

@@ -13,12 +13,15 @@
 #include "base/cancel.h"
 #include "base/result.h"
 #include "ingest/identity.h"
+#include "publisher/place.h"
 
 namespace vouchfs::ingest {
 
 struct ScannedFile {
   std::string path;  // relative to the model
   FileIdentity identity;
+  std::string source = {};  // where it is opened, relative to the model's folder, when that is not path
+  const std::string& opened_as() const noexcept { return source.empty() ? path : source; }
 };
 
 struct ScanResult {
@@ -31,6 +34,8 @@ using FolderId = std::pair<std::uint64_t, std::uint64_t>;
 
 // root_fd: the model directory, called `shown_root` in errors. seal_folder: the seal directory when there is one, left out too.
 Result<ScanResult> scan_model(int root_fd, const std::string& shown_root, const std::optional<FolderId>& seal_folder, const CancelFlag& cancel);
+// A model whose files lie under other names than their own. Fails besides: incomplete (a file that is absent).
+Result<ScanResult> scan_named(int root_fd, const std::string& shown_root, const std::vector<publisher::NamedFile>& files, const CancelFlag& cancel);
 // Fails: changed, naming the first path that differs between two scans.
 Status same_files(const ScanResult& before, const ScanResult& after, const std::string& shown_root);
 

@@ -15,14 +15,26 @@ struct Folder {
   bool other_index = false;
 };
 
-formats::FolderShard shard_of(const seal::TableFile& file, std::string name) { return {std::move(name), !file.problem, file.problem ? nullptr : &file.tensors}; }
+// Every file that an index may name, by path.
+using ShardsByPath = std::map<std::string, formats::FolderShard>;
+
+ShardsByPath shards_of(const seal::TensorTable& table, const std::vector<SealedFile>& files) {
+  ShardsByPath shards;
+  for (const seal::TableFile& file : table.files) shards[file.path] = {{}, !file.problem, file.problem ? nullptr : &file.tensors};
+  // .h5 and .msgpack, whose headers are not read, and a .bin that is no torch file (a pointer, a web page) is there all the same.
+  for (const SealedFile& file : files)
+    if (formats::shard_family_of(file_name_of(file.entry.path))) shards.emplace(file.entry.path, formats::FolderShard{});
+  for (auto& [path, shard] : shards) shard.file_name = std::string(file_name_of(path));
+  return shards;
+}
 
 // An index may name shards in folders below its own: "experts/model-00001-of-00002.safetensors".
-void add_shards_below(const std::string& name, const seal::TensorTable& table, Folder& folder) {
+void add_shards_below(const std::string& name, const ShardsByPath& shards, Folder& folder) {
   const std::string prefix = name.empty() ? "" : name + "/";
-  for (const seal::TableFile& file : table.files) {
-    const bool below = file.path.starts_with(prefix) && file.path.find('/', prefix.size()) != std::string::npos;
-    if (below) folder.shards.push_back(shard_of(file, file.path.substr(prefix.size())));
+  for (auto at = shards.lower_bound(prefix); at != shards.end() && at->first.starts_with(prefix); ++at) {
+    if (at->first.find('/', prefix.size()) == std::string::npos) continue;
+    folder.shards.push_back(at->second);
+    folder.shards.back().file_name = at->first.substr(prefix.size());
   }
 }
 
@@ -42,7 +54,9 @@ std::string wrong_index_warning(const IndexRecord& record) {
             "' should be '" + first.now + "')";
   }
   if (!record.problems.empty()) text += ": " + record.problems.front();
-  return text + (record.made() ? "; a mount serves the corrected one" : "; a mount serves it as it is, because of " + record.unknown_files.front() + " no tensor is known");
+  if (record.made()) return text + "; a mount serves the corrected one";
+  if (!formats::has_headers(record.family)) return text + "; a mount serves it as it is, because headers of " + std::string(formats::shard_ending(record.family)) + " files are not read";
+  return text + "; a mount serves it as it is, because of " + record.unknown_files.front() + " no tensor is known";
 }
 
 void add_index_warnings(const IndexRecord& record, std::vector<std::string>& warnings) {
@@ -61,8 +75,9 @@ seal::TensorTable build_table(std::vector<SealedFile>& files) {
   seal::TensorTable table;
   for (SealedFile& file : files)
     if (file.table) table.files.push_back(std::move(*file.table));
+  const ShardsByPath shards = shards_of(table, files);
   std::map<std::string, Folder> folders;
-  for (const seal::TableFile& file : table.files) folders[std::string(folder_of(file.path))].shards.push_back(shard_of(file, std::string(file_name_of(file.path))));
+  for (const auto& [path, shard] : shards) folders[std::string(folder_of(path))].shards.push_back(shard);
   for (SealedFile& file : files) {
     const std::string name(file_name_of(file.entry.path));
     const std::string folder(folder_of(file.entry.path));
@@ -70,7 +85,7 @@ seal::TensorTable build_table(std::vector<SealedFile>& files) {
     else if (formats::is_index_name(name)) folders[folder].other_index = true;
   }
   for (auto& [name, folder] : folders) {
-    if (!folder.indexes.empty()) add_shards_below(name, table, folder);
+    if (!folder.indexes.empty()) add_shards_below(name, shards, folder);
     for (IndexRecord& record : formats::judge_folder(name, folder.shards, folder.indexes, folder.other_index)) table.indexes.push_back(std::move(record));
   }
   return table;

@@ -78,12 +78,14 @@ void WorkFolder::load_record(const std::string& name) {
                         read_number(object, "ctime_ns", id.ctime_ns) && read_number(object, "inode", id.inode) && read_number(object, "device", id.device) &&
                         read_number(object, "started_ns", record.started_ns) && read_digest(object, "fsverity", record.hashed.fsverity) &&
                         read_digest(object, "sha256", record.hashed.sha256);
+  if (const auto git = object.find("git_sha1"); git != object.end() && git->is_string()) record.hashed.git_sha1 = hash::parse_git_sha1(git->get_ref<const std::string&>());
   if (complete) records_.insert_or_assign(path->get<std::string>(), record);
 }
 
-std::optional<HashedFile> WorkFolder::take_over(const ScannedFile& file, const hash::Sha256Engine& engine) const {
+std::optional<HashedFile> WorkFolder::take_over(const ScannedFile& file, const hash::Sha256Engine& engine, bool git_sha1) const {
   const auto found = records_.find(file.path);
   if (found == records_.end() || found->second.identity != file.identity) return std::nullopt;
+  if (git_sha1 && !found->second.hashed.git_sha1) return std::nullopt;
   const std::int64_t touched = std::max(file.identity.mtime_ns, file.identity.ctime_ns);
   const bool racy = touched > found->second.started_ns - kRacyNs;
   if (racy || !tree_fits(file, found->second.hashed.fsverity, engine)) return std::nullopt;
@@ -138,9 +140,10 @@ void WorkFolder::drop_part(std::size_t number) const { ::unlinkat(target_->fd(),
 Status WorkFolder::record(const ScannedFile& file, const HashedFile& hashed, std::int64_t started_ns) const {
   if (file.identity.bytes < kRecordBytes) return {};
   const FileIdentity& id = file.identity;
-  const json object = {{"path", file.path},     {"bytes", id.bytes},   {"mtime_ns", id.mtime_ns},     {"ctime_ns", id.ctime_ns},
+  json object = {{"path", file.path},     {"bytes", id.bytes},   {"mtime_ns", id.mtime_ns},     {"ctime_ns", id.ctime_ns},
                        {"inode", id.inode},     {"device", id.device}, {"started_ns", started_ns},    {"fsverity", hash::to_hex(hashed.fsverity)},
                        {"sha256", hash::to_hex(hashed.sha256)}};
+  if (hashed.git_sha1) object["git_sha1"] = hash::to_hex(*hashed.git_sha1);
   const std::string name = record_name(file.path);
   VOUCHFS_ASSIGN(const UniqueFd fd, open_at(target_->fd(), name, O_WRONLY | O_CREAT | O_TRUNC, target_->shown(name)));
   const std::string text = object.dump();

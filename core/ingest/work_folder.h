@@ -28,8 +28,8 @@ class WorkFolder {
   // Reads the records an earlier run left and removes trees that were not finished.
   static Result<WorkFolder> open(const SealTarget& target);
 
-  // What an earlier run found for this very file, its tree checked, or nullopt.
-  std::optional<HashedFile> take_over(const ScannedFile& file, const hash::Sha256Engine& engine) const;
+  // What an earlier run found for this very file, its tree checked, or nullopt; also when it lacks a Git SHA-1 that is needed now.
+  std::optional<HashedFile> take_over(const ScannedFile& file, const hash::Sha256Engine& engine, bool git_sha1 = false) const;
 
   // Where a file's tree is written: tree_part_name(number) in this folder, then keep_tree once its digest is known.
   Result<UniqueFd> create_part(std::size_t number) const;

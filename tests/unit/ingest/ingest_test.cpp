@@ -50,7 +50,7 @@ TEST(Ingest, LeavesNothingInTheSealThatNoManifestNames) {
   model.fill();
   ASSERT_TRUE(model.ingest());
   const std::vector<std::string> once = test::names_below(model.path(".vouch"));
-  EXPECT_THAT(once, SizeIs(1 + 1 + 1 + 1 + 3)) << "manifest, two folders, one table, three trees";
+  EXPECT_THAT(once, SizeIs(1 + 1 + 1 + 1 + 1 + 3)) << "manifest, provenance, two folders, one table, three trees";
   model.put_noise("sub/deep/vocab.txt", 90000, 99);
   ASSERT_TRUE(model.ingest());
   EXPECT_THAT(test::names_below(model.path(".vouch")), SizeIs(once.size()));

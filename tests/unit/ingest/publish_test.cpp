@@ -49,7 +49,8 @@ class PublishKilled : public ::testing::Test {
       if (file.bytes > kBlockBytes)
         test::fs::copy_file(model.beside("new") + "/" + seal::tree_path(file.fsverity), model.path(".vouch/") + WorkFolder::tree_name(file.fsverity),
                             test::fs::copy_options::overwrite_existing);
-    const auto done = publish(target, {wanted->manifest, wanted->manifest_text, wanted->table_text}, on_step);
+    const std::string provenance = test::read_text(model.beside("new/provenance.json"));
+    const auto done = publish(target, {wanted->manifest, wanted->manifest_text, wanted->table_text, provenance}, on_step);
     if (!done) return fail(done.error());
     return {};
   }
@@ -91,6 +92,9 @@ class PublishKilled : public ::testing::Test {
       finished = publish_killed_at(step);
       const std::string now = whole_seal();
       ASSERT_THAT(now, ::testing::AnyOf(with_old ? old_digest : "none", new_digest));
+      if (now == new_digest) {
+        ASSERT_EQ(test::read_text(model.path(".vouch/provenance.json")), test::read_text(model.beside("new/provenance.json")));
+      }
       news += now == new_digest ? 1 : 0;
       ASSERT_EQ(sealed(model.options()), new_digest) << "the next ingest";
       ASSERT_EQ(test::names_below(model.path(".vouch")), test::names_below(model.beside("new"))) << "debris";

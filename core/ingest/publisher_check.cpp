@@ -1,0 +1,158 @@
+#include "ingest/publisher_check.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/utf8.h"
+#include "formats/lfs_pointer.h"
+
+namespace vouchfs::ingest {
+namespace {
+
+using publisher::DigestKind;
+using publisher::Evidence;
+using seal::ProvenanceResult;
+
+constexpr std::size_t kListed = 5;
+constexpr const char* kMismatchAdvice =
+    "get the publisher's file again; if the change is meant, ingest with --check-publisher=off, which says so in the seal's provenance.json";
+constexpr const char* kRequireAdvice = "get the publisher's digests (SHA256SUMS, a Hugging Face or Git checkout), or ingest with --check-publisher=auto";
+
+std::string digest_text(DigestKind kind, const std::string& hex) { return (kind == DigestKind::sha256 ? "sha256:" : "git-sha1:") + hex; }
+
+seal::PublisherDigest record_of(const Evidence& evidence) {
+  return {publisher::to_string(evidence.kind), digest_text(evidence.digest, evidence.hex), evidence.from};
+}
+
+std::string hex_of(const SealedFile& file, DigestKind kind) {
+  if (kind == DigestKind::sha256) return hash::to_hex(file.entry.sha256);
+  return file.git_sha1 ? hash::to_hex(*file.git_sha1) : std::string();
+}
+
+// Any evidence of one file tells its size.
+std::optional<std::uint64_t> size_by(const std::vector<Evidence>& list, const Evidence& first) {
+  if (first.bytes) return first.bytes;
+  const auto with_size = std::find_if(list.begin(), list.end(), [](const Evidence& e) { return e.bytes.has_value(); });
+  return with_size == list.end() ? std::nullopt : with_size->bytes;
+}
+
+std::string what_happened(const SealedFile& file, std::optional<std::uint64_t> published, const PublisherCheck::ReadSmall& read_small) {
+  const std::uint64_t here = file.entry.bytes;
+  const auto text = here < formats::kMaxLfsPointerBytes ? read_small(file.entry.path, formats::kMaxLfsPointerBytes) : std::nullopt;
+  if (text && formats::parse_lfs_pointer(*text)) return "a Git LFS pointer lies in its place, the content was never fetched (git lfs pull)";
+  if (!published) return "its bytes are not the publisher's";
+  if (here == *published) return "bytes changed";
+  if (here < *published) return "transfer stopped at byte " + std::to_string(here) + " of " + std::to_string(*published);
+  return "it has " + std::to_string(here) + " bytes, the publisher's has " + std::to_string(*published);
+}
+
+std::string mismatch_text(const SealedFile& file, const Evidence& evidence, const std::string& why) {
+  return why + ": " + digest_text(evidence.digest, hex_of(file, evidence.digest)) + " here, " + digest_text(evidence.digest, evidence.hex) + " by the publisher (" +
+         publisher::to_string(evidence.kind) + ", " + printable(evidence.from) + ")";
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kListed; ++i) text += (i == 0 ? "" : ", ") + printable(names[i]);
+  if (names.size() > kListed) text += " and " + std::to_string(names.size() - kListed) + " more";
+  return text;
+}
+
+std::string counted_files(std::size_t n) { return std::to_string(n) + (n == 1 ? " file" : " files"); }
+
+publisher::EvidenceMap evidence_of(PublisherMode mode, const publisher::Place& place, const std::vector<ScannedFile>& files) {
+  if (mode == PublisherMode::off) return {};
+  std::vector<std::string> paths;
+  for (const ScannedFile& file : files) paths.push_back(file.path);
+  return publisher::find_evidence(place, paths);
+}
+
+}  // namespace
+
+const char* to_string(PublisherMode mode) noexcept {
+  switch (mode) {
+    case PublisherMode::automatic: return "auto";
+    case PublisherMode::require: return "require";
+    case PublisherMode::off: return "off";
+  }
+  return "auto";
+}
+
+std::optional<PublisherMode> publisher_mode_from(std::string_view word) noexcept {
+  for (const PublisherMode mode : {PublisherMode::automatic, PublisherMode::require, PublisherMode::off})
+    if (word == to_string(mode)) return mode;
+  return std::nullopt;
+}
+
+PublisherCheck::PublisherCheck(PublisherMode mode, const publisher::Place& place, const std::vector<ScannedFile>& files)
+    : mode_(mode), evidence_(evidence_of(mode, place, files)) {
+  summary_.mode = mode;
+  for (const publisher::AbsentFile& file : evidence_.absent) summary_.absent.push_back(file.path);
+}
+
+bool PublisherCheck::needs_git_sha1(const std::string& path) const {
+  const auto found = evidence_.files.find(path);
+  if (found == evidence_.files.end()) return false;
+  return std::any_of(found->second.begin(), found->second.end(), [](const Evidence& e) { return e.digest == DigestKind::git_sha1; });
+}
+
+void PublisherCheck::judge_file(const SealedFile& file, const ReadSmall& read_small) {
+  const std::string& path = file.entry.path;
+  seal::ProvenanceFile record{path, ProvenanceResult::ok, {}};
+  const auto found = evidence_.files.find(path);
+  if (found == evidence_.files.end()) {
+    const bool exempt = evidence_.exempt.count(path) != 0;
+    record.result = mode_ == PublisherMode::off ? ProvenanceResult::unchecked : exempt ? ProvenanceResult::exempt : ProvenanceResult::absent;
+    summary_.exempt += record.result == ProvenanceResult::exempt ? 1 : 0;
+    if (record.result == ProvenanceResult::absent) summary_.without.push_back(path);
+    return files_.push_back(std::move(record));
+  }
+  const Evidence* wrong = nullptr;
+  for (const Evidence& evidence : found->second) {
+    record.checked.push_back(record_of(evidence));
+    summary_.kinds.insert(publisher::to_string(evidence.kind));
+    if (wrong == nullptr && hex_of(file, evidence.digest) != evidence.hex) wrong = &evidence;
+  }
+  if (wrong != nullptr) {
+    record.result = ProvenanceResult::mismatch;
+    if (first_bad_.empty()) first_bad_ = path;
+    summary_.mismatches.push_back(mismatch_text(file, *wrong, what_happened(file, size_by(found->second, *wrong), read_small)));
+  } else {
+    ++summary_.ok;
+  }
+  files_.push_back(std::move(record));
+}
+
+void PublisherCheck::judge(const std::vector<SealedFile>& files, const ReadSmall& read_small) {
+  for (const SealedFile& file : files) judge_file(file, read_small);
+}
+
+std::vector<std::string> PublisherCheck::warnings() const {
+  std::vector<std::string> texts = evidence_.notes;
+  if (!summary_.absent.empty())
+    texts.push_back(counted_files(summary_.absent.size()) + " of the publisher's listing (" + printable(evidence_.absent.front().evidence.from) + ") not here: " + listed(summary_.absent));
+  return texts;
+}
+
+Status PublisherCheck::verdict(const std::string& shown_root) const {
+  if (mode_ == PublisherMode::off) return {};
+  if (!summary_.mismatches.empty()) {
+    std::string text = "does not fit what the publisher left; " + summary_.mismatches.front();
+    if (summary_.mismatches.size() > 1) text += "; " + counted_files(summary_.mismatches.size() - 1) + " more do not fit either";
+    return fail(ErrorCode::untrusted, text, shown_root + "/" + first_bad_, kMismatchAdvice);
+  }
+  if (mode_ == PublisherMode::require && !summary_.without.empty())
+    return fail(ErrorCode::untrusted, "there is no evidence of the publisher for " + counted_files(summary_.without.size()) + ": " + listed(summary_.without), shown_root, kRequireAdvice);
+  return {};
+}
+
+seal::Provenance PublisherCheck::provenance(const hash::Digest& model_digest) const {
+  seal::Provenance provenance;
+  provenance.model_digest = model_digest;
+  provenance.check = to_string(mode_);
+  provenance.files = files_;
+  for (const publisher::AbsentFile& file : evidence_.absent) provenance.missing.push_back({file.path, record_of(file.evidence)});
+  return provenance;
+}
+
+}  // namespace vouchfs::ingest
