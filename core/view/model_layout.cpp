@@ -39,6 +39,12 @@ std::string change_text(const formats::IndexCorrection& change) {
   return change.tensor + ": was " + shown(change.was) + ", is " + shown(change.now);
 }
 
+std::string treatment_of(const IndexRecord& record) {
+  if (record.made()) return "it is kept as " + index_path(record) + kOriginal;
+  if (!formats::has_headers(record.family)) return "it is served as it is: headers of " + std::string(formats::shard_ending(record.family)) + " files are not read";
+  return "it is served as it is, because of " + record.unknown_files.front() + " no tensor is known, and a corrected one would make the model look complete";
+}
+
 }  // namespace
 
 NewNode fixed_file(std::string path, std::string what, std::string_view content, const hash::Sha256Engine& engine) {
@@ -97,9 +103,8 @@ std::vector<observe::Event> index_events(const SealedModel& model) {
     }
     event.changes.insert(event.changes.end(), record.problems.begin(), record.problems.end());
     event.result = "served";
-    event.detail = "the publisher's index differs from the headers of its shards; ";
-    event.detail += record.made() ? "it is kept as " + index_path(record) + kOriginal
-                                  : "it is served as it is, because of " + record.unknown_files.front() + " no tensor is known, and a corrected one would make the model look complete";
+    event.detail = formats::has_headers(record.family) ? "the publisher's index differs from the headers of its shards; " : "the publisher's index is broken; ";
+    event.detail += treatment_of(record);
     out.push_back(std::move(event));
   }
   return out;

@@ -43,17 +43,66 @@ void add_holder(std::vector<std::string>& files, const std::string& file) {
   if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
 }
 
-Holders holders_of(const seal::TensorTable& table) {
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+
+// The same weights in a second form: a .bin file's tensors that safetensors files of the same folder hold as well. Readers take the latter.
+class SecondForms {
+ public:
+  explicit SecondForms(const seal::TensorTable& table) {
+    for (const auto& file : table.files)
+      if (file.format == kFirstForm)
+        for (const auto& tensor : file.tensors) firsts_[folder_of(file.path)].insert(tensor.name);
+  }
+  bool holds(const seal::TableFile& file, const std::string& tensor) const {
+    if (file.format != kSecondForm) return false;
+    const auto folder = firsts_.find(folder_of(file.path));
+    return folder != firsts_.end() && folder->second.contains(tensor);
+  }
+
+ private:
+  static constexpr std::string_view kFirstForm = "safetensors";
+  static constexpr std::string_view kSecondForm = "torch";
+  std::map<std::string, std::unordered_set<std::string_view>> firsts_;  // by folder; the names lie in the table
+};
+
+Holders holders_of(const seal::TensorTable& table, const SecondForms& second) {
   Holders out;
   for (const auto& file : table.files)
-    for (const auto& tensor : file.tensors) add_holder(out[tensor.name], file.path);
+    for (const auto& tensor : file.tensors)
+      if (!second.holds(file, tensor.name)) add_holder(out[tensor.name], file.path);
   for (const auto& record : table.indexes)
     for (const auto& [tensor, file] : record.absent_weights) {
       const std::string path = joined(record.folder, file);
-      // A name that leads out of the model is not repeated: a loader would follow it.
-      if (seal::check_path(path)) add_holder(out[tensor], path);
+      // A name that leads out of the model is not repeated: a loader would follow it. Nor does a lost .bin matter where the tensor is there.
+      const bool needed = record.family == formats::IndexFamily::safetensors || !out.contains(tensor);
+      if (needed && seal::check_path(path)) add_holder(out[tensor], path);
     }
   return out;
+}
+
+struct Sums {
+  std::uint64_t bytes = 0;
+  std::uint64_t parameters = 0;
+};
+
+// Of every tensor that is there. Tensors of one file that lie in bytes already counted (tied weights) do not count again.
+Sums sums_of(const seal::TensorTable& table, const SecondForms& second) {
+  Sums sums;
+  for (const auto& file : table.files) {
+    std::uint64_t covered = 0;
+    for (const auto& tensor : file.tensors) {
+      if (second.holds(file, tensor.name)) continue;
+      const std::uint64_t begin = std::max(covered, tensor.begin);
+      if (tensor.end <= begin) continue;
+      add_saturated(sums.bytes, tensor.end - begin);
+      add_saturated(sums.parameters, parameters_of(tensor));
+      covered = std::max(covered, tensor.end);
+    }
+  }
+  return sums;
 }
 
 json files_json(const seal::Manifest& manifest) {
@@ -98,21 +147,11 @@ std::vector<formats::FolderShard> members_of(const seal::TensorTable& table, con
   return out;
 }
 
-// Bytes of the members' tensors, of a name held twice once.
-std::uint64_t unique_bytes(const std::vector<formats::FolderShard>& members) {
-  std::unordered_set<std::string_view> seen;
-  std::uint64_t bytes = 0;
-  for (const auto& member : members)
-    for (const auto& tensor : *member.tensors)
-      if (seen.insert(tensor.name).second) add_saturated(bytes, tensor.bytes());
-  return bytes;
-}
-
 // The publisher's number stays unless it was found wrong: with a shard missing it alone knows the whole.
 std::uint64_t total_size(const formats::IndexRecord& record, const std::vector<formats::FolderShard>& members) {
   const auto is_total = [](const formats::IndexCorrection& change) { return change.tensor == kTotalSize; };
   const bool wrong = std::any_of(record.corrections.begin(), record.corrections.end(), is_total);
-  return record.published_total_size && !wrong ? *record.published_total_size : unique_bytes(members);
+  return record.published_total_size && !wrong ? *record.published_total_size : formats::total_bytes_of(members);
 }
 
 }  // namespace
@@ -120,22 +159,17 @@ std::uint64_t total_size(const formats::IndexRecord& record, const std::vector<f
 std::string index_path(const formats::IndexRecord& record) { return joined(record.folder, record.file_name); }
 
 std::string root_index(const seal::OpenedSeal& seal) {
-  std::uint64_t bytes = 0;
-  std::uint64_t parameters = 0;
-  for (const auto& file : seal.table.files)
-    for (const auto& tensor : file.tensors) {
-      add_saturated(bytes, tensor.bytes());
-      add_saturated(parameters, parameters_of(tensor));
-    }
+  const SecondForms second(seal.table);
+  const Sums sums = sums_of(seal.table, second);
   json weights = json::object();
   json ambiguous = json::object();
-  for (const auto& [tensor, files] : holders_of(seal.table)) {
+  for (const auto& [tensor, files] : holders_of(seal.table, second)) {
     weights[tensor] = files.front();
     if (files.size() > 1) ambiguous[tensor] = files;
   }
   const json own = {{"model_digest", hash::to_text(seal.model_digest)}, {"files", files_json(seal.manifest)},      {"ambiguous", std::move(ambiguous)},
                     {"missing_files", missing_json(seal.table)},        {"broken_files", broken_json(seal.table)}, {"indexes", indexes_json(seal.table)}};
-  return text_of({{"metadata", {{"total_size", bytes}, {"total_parameters", parameters}, {"vouchfs", own}}}, {"weight_map", std::move(weights)}});
+  return text_of({{"metadata", {{"total_size", sums.bytes}, {"total_parameters", sums.parameters}, {"vouchfs", own}}}, {"weight_map", std::move(weights)}});
 }
 
 std::string folder_index(const seal::TensorTable& table, const formats::IndexRecord& record) {

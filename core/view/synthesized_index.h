@@ -12,7 +12,9 @@
 namespace vouchfs::view {
 
 // The index.json in the root of a model. weight_map covers all folders; files are paths relative to the root.
-// - metadata.total_size and total_parameters count every tensor of every file that is there: a name held twice counts twice.
+// - metadata.total_size and total_parameters count every tensor of every file that is there: a name held twice counts twice; tied tensors, which
+//   are the same bytes of a torch file, count once.
+// - Of weights that a folder holds as safetensors and as .bin, which is two forms of one thing, the .bin tensors are left out.
 // - A tensor of a missing shard keeps its entry, under the file the publisher named, unless that is no plain path below the model.
 // - A name that several files hold is listed in metadata.vouchfs.ambiguous with all of them; weight_map names the first of them
 //   that is there, by path.

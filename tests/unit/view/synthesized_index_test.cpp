@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
 #include <nlohmann/json.hpp>
 
 namespace vouchfs::view {
@@ -23,7 +24,15 @@ Tensor f32(const std::string& name, const std::vector<std::uint64_t>& shape) {
   return {name, "F32", shape, 1000, 1000 + bytes};
 }
 
-seal::TableFile shard(const std::string& path, std::vector<Tensor> tensors) { return {path, "safetensors", std::move(tensors), std::nullopt}; }
+// The tensors lie one behind the other, as in a file.
+seal::TableFile shard(const std::string& path, std::vector<Tensor> tensors) {
+  std::uint64_t at = 1000;
+  for (Tensor& tensor : tensors) {
+    tensor.end = at + tensor.bytes();
+    tensor.begin = std::exchange(at, tensor.end);
+  }
+  return {path, "safetensors", std::move(tensors), std::nullopt};
+}
 
 seal::OpenedSeal seal_of(std::vector<seal::TableFile> files, std::vector<IndexRecord> indexes = {}) {
   seal::OpenedSeal seal;
@@ -208,6 +217,57 @@ TEST(FolderIndex, GivesADuplicateToThePublishersChoiceAndCountsItOnce) {
   const json index = json::parse(folder_index(seal.table, record));
   EXPECT_EQ(index["weight_map"], json::parse(R"({"w": "m2", "x": "m1"})"));
   EXPECT_EQ(index["metadata"]["total_size"], 12);
+}
+
+// --- other families ---------------------------------------------------------------------------------------------------------
+
+seal::TableFile torch_file(const std::string& path, std::vector<Tensor> tensors) {
+  seal::TableFile file = shard(path, std::move(tensors));
+  file.format = "torch";
+  return file;
+}
+
+TEST(RootIndex, LeavesOutTheBinThatHoldsTheSafetensorsOfItsFolderOnceMore) {
+  const auto seal = seal_of({shard("model.safetensors", {f32("a", {2})}), torch_file("other/pytorch_model.bin", {f32("a", {4})}),
+                             torch_file("pytorch_model.bin", {f32("a", {2}), f32("only_here", {1})})});
+  const json index = root_of(seal);
+  EXPECT_EQ(index["weight_map"], json::parse(R"({"a": "model.safetensors", "only_here": "pytorch_model.bin"})"));
+  EXPECT_EQ(index["metadata"]["vouchfs"]["ambiguous"], json::parse(R"({"a": ["model.safetensors", "other/pytorch_model.bin"]})")) << "two folders are two models";
+  EXPECT_EQ(index["metadata"]["total_size"], 8 + 16 + 4);
+  EXPECT_EQ(index["metadata"]["total_parameters"], 2 + 4 + 1);
+}
+
+TEST(RootIndex, CountsTiedTensorsOfATorchFileOnce) {
+  auto file = torch_file("pytorch_model.bin", {f32("embed", {10}), f32("other", {2})});
+  file.tensors.insert(file.tensors.begin() + 1, file.tensors[0]);
+  file.tensors[1].name = "head";
+  const json index = root_of(seal_of({file}));
+  EXPECT_EQ(index["metadata"]["total_size"], 48);
+  EXPECT_EQ(index["metadata"]["total_parameters"], 12);
+  EXPECT_EQ(index["weight_map"].size(), 3U);
+}
+
+TEST(RootIndex, NamesALostBinOnlyForTensorsThatNothingElseHolds) {
+  auto record = record_of("", IndexVerdict::right, {});
+  record.file_name = "pytorch_model.bin.index.json";
+  record.family = formats::IndexFamily::torch;
+  record.missing_files = {"pytorch_model-00001-of-00002.bin"};
+  record.absent_weights = {{"a", "pytorch_model-00001-of-00002.bin"}, {"gone", "pytorch_model-00001-of-00002.bin"}};
+  const json index = root_of(seal_of({shard("model.safetensors", {f32("a", {2})})}, {record}));
+  EXPECT_EQ(index["weight_map"], json::parse(R"({"a": "model.safetensors", "gone": "pytorch_model-00001-of-00002.bin"})"));
+  EXPECT_EQ(index["metadata"]["vouchfs"]["ambiguous"], json::object());
+}
+
+TEST(FolderIndex, OfBinFilesCountsTiedTensorsOnceAndNamesThemAll) {
+  auto record = record_of("", IndexVerdict::absent, {"p1.bin", "p2.bin"});
+  record.family = formats::IndexFamily::torch;
+  auto first = torch_file("p1.bin", {f32("embed", {10})});
+  first.tensors.push_back(first.tensors[0]);
+  first.tensors[1].name = "head";
+  const auto seal = seal_of({first, torch_file("p2.bin", {f32("w", {1})})}, {record});
+  const json index = json::parse(folder_index(seal.table, record));
+  EXPECT_EQ(index["weight_map"], json::parse(R"({"embed": "p1.bin", "head": "p1.bin", "w": "p2.bin"})"));
+  EXPECT_EQ(index["metadata"]["total_size"], 44);
 }
 
 TEST(FolderIndex, HasThePathOfItsFolder) {
