@@ -27,6 +27,7 @@ struct TorchRecord {
   std::uint64_t bytes = 0;
   std::uint32_t crc32 = 0;         // of the content, as the central directory says; 0 in every record: not computed by the writer
   bool usable = true;              // the local header agrees with the central directory and the content lies within the file
+  bool stored = true;              // false: compressed; `bytes` are then the compressed ones and crc32 is not theirs
 };
 
 // A global that the pickle names. Loading it for real would import it.
@@ -45,6 +46,8 @@ struct TorchFile {
   std::vector<Tensor> claimed;           // with a problem: every tensor whose place is known all the same
   std::vector<TorchRecord> records;      // zip: in order of the central directory; without one: as found by local headers from the front
   std::vector<PickleGlobal> globals;     // each once
+  std::optional<std::uint8_t> restricted_opcode;  // the first opcode that torch.load(weights_only=True) does not know; protocol 4 files have some
+  bool big_endian = false;               // the writer's byte order, when the file says so: readers turn the elements around
   bool torchscript = false;              // constants.pkl and code/: for torch.jit.load
   bool checksums = false;                // zip: some CRC is not 0
   std::optional<HeaderProblem> problem;  // the first rule broken; a global that is not allowed is none
