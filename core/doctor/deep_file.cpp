@@ -1,0 +1,120 @@
+#include "doctor/deep_file.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "doctor/check_parts.h"
+#include "doctor/deep_watch.h"
+
+namespace vouchfs::doctor {
+namespace {
+
+constexpr std::size_t kToldPlaces = 8;
+
+// The watchers of one file; those that have nothing to look for are absent.
+struct Watches {
+  std::optional<DigestWatch> digests;
+  std::optional<RecordWatch> records;
+  std::optional<BlockWatch> blocks;
+  std::optional<TensorWatch> tensors;
+
+  void take(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+    if (digests) digests->take(offset, bytes);
+    if (records) records->take(offset, bytes);
+    if (blocks) blocks->take(offset, bytes);
+    if (tensors) tensors->take(offset, bytes);
+  }
+};
+
+void make_watches(const DeepContext& context, const FileFacts& file, bool has_error, Watches& watches) {
+  if (!has_error && !file.evidence.empty()) watches.digests.emplace(file);
+  if (file.torch && file.torch->checksums) watches.records.emplace(file);
+  if (file.sealed) watches.blocks.emplace(context.model, file, *file.sealed, context.engine);
+  if (!has_error && file.tensors() != nullptr) watches.tensors.emplace(file);
+}
+
+Finding unreadable(const DeepContext& context, const FileFacts& file, std::uint64_t at, const std::string& what) {
+  Finding finding = about(context.model, file.path, "file.io_error");
+  finding.offset = at;
+  finding.message = "reading it failed at byte " + std::to_string(at) + ": " + what + "; what follows was not looked at";
+  for (const formats::Tensor& tensor : file.tensors() != nullptr ? *file.tensors() : std::vector<formats::Tensor>{})
+    if (tensor.end > at) finding.tensors.push_back(tensor.name);
+  return finding;
+}
+
+// nullopt when everything was read.
+Result<std::optional<Finding>> read_through(const DeepContext& context, const FileFacts& file, std::span<std::uint8_t> buffer, Watches& watches) {
+  const auto read = open_reader(file);
+  if (!read) return unreadable(context, file, 0, read.error().describe());
+  for (std::uint64_t at = 0; at < file.bytes;) {
+    VOUCHFS_TRY(context.cancel.check());
+    const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), file.bytes - at));
+    const auto got = (*read)(at, buffer.first(want));
+    if (!got) return unreadable(context, file, at, got.error().describe());
+    if (*got < want) return unreadable(context, file, at + *got, "the file ends there, it had " + bytes_text(file.bytes) + " a moment ago");
+    watches.take(at, buffer.first(want));
+    at += want;
+    context.progress.bytes_done.fetch_add(want, std::memory_order_relaxed);
+  }
+  return std::nullopt;
+}
+
+Finding at_place(const DeepContext& context, const FileFacts& file, const char* code, const BadPlace& place) {
+  Finding finding = about(context.model, file.path, code);
+  finding.offset = place.range.offset;
+  finding.length = place.range.length;
+  finding.tensors = place.tensors;
+  finding.message = place.text;
+  return finding;
+}
+
+// The publisher's digest says that something changed; seal and checksums say where.
+void add_places(Finding& finding, const std::vector<BadPlace>& places) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i < kToldPlaces) finding.message += "; " + places[i].text;
+    for (const std::string& tensor : places[i].tensors)
+      if (std::find(finding.tensors.begin(), finding.tensors.end(), tensor) == finding.tensors.end()) finding.tensors.push_back(tensor);
+  }
+  if (places.size() > kToldPlaces) finding.message += "; and " + std::to_string(places.size() - kToldPlaces) + " more places";
+  if (places.empty()) return;
+  finding.offset = places.front().range.offset;
+  finding.length = places.front().range.length;
+}
+
+void say_tree(const DeepContext& context, const FileFacts& file, const std::string& trouble, std::vector<Finding>& findings) {
+  Finding finding = about(context.model, file.path, "seal.unusable");
+  finding.message = "the seal's tree of this file cannot be used: " + printable(trouble);
+  findings.push_back(std::move(finding));
+}
+
+std::vector<Finding> judge(const DeepContext& context, const FileFacts& file, Watches& watches) {
+  std::vector<Finding> findings;
+  const std::vector<BadPlace> blocks = watches.blocks ? watches.blocks->finish() : std::vector<BadPlace>{};
+  const std::vector<BadPlace> records = watches.records ? watches.records->finish() : std::vector<BadPlace>{};
+  std::optional<Finding> digest = watches.digests ? watches.digests->finish(context.model) : std::nullopt;
+  if (digest) {
+    add_places(*digest, blocks.empty() ? records : blocks);
+    findings.push_back(*std::move(digest));
+  } else if (!blocks.empty()) {
+    for (const BadPlace& place : blocks) findings.push_back(at_place(context, file, "seal.block_mismatch", place));
+    for (Finding& finding : findings) finding.command = "vouchfs repair " + shell_word(context.model.place.model_dir) + " --from GOOD_COPY";
+  } else {
+    for (const BadPlace& place : records) findings.push_back(at_place(context, file, "torch.crc_mismatch", place));
+  }
+  if (watches.blocks && !watches.blocks->trouble().empty()) say_tree(context, file, watches.blocks->trouble(), findings);
+  if (watches.tensors) watches.tensors->finish(context.model, findings);
+  return findings;
+}
+
+}  // namespace
+
+Result<std::vector<Finding>> deep_file(const DeepContext& context, const FileFacts& file, bool has_error, std::span<std::uint8_t> buffer) {
+  Watches watches;
+  make_watches(context, file, has_error, watches);
+  // Also without anything to look for: a file that cannot be read to its end is damage of its own.
+  VOUCHFS_ASSIGN(std::optional<Finding> trouble, read_through(context, file, buffer, watches));
+  if (trouble) return std::vector<Finding>{*std::move(trouble)};
+  return judge(context, file, watches);
+}
+
+}  // namespace vouchfs::doctor
