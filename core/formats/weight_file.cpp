@@ -6,6 +6,7 @@
 
 #include "formats/gguf.h"
 #include "formats/safetensors.h"
+#include "formats/torch_file.h"
 
 namespace vouchfs::formats {
 namespace {
@@ -23,6 +24,8 @@ constexpr std::array<Ending, 6> kEndings = {{{".safetensors", WeightFormat::safe
 
 constexpr std::array<WeightFormat, 3> kFormats = {WeightFormat::safetensors, WeightFormat::gguf, WeightFormat::torch};
 
+constexpr std::uint64_t kTorchMarkBytes = 64;  // more than the marks of either form take
+
 // `header` is that of any format: they name these two alike.
 template <class Header>
 std::optional<WeightHeader> taken(WeightFormat format, Header&& header) {
@@ -33,13 +36,27 @@ std::optional<WeightHeader> taken(WeightFormat format, Header&& header) {
   return out;
 }
 
+// A few bytes at the head decide: most files of a torch name that are no torch files are told without reading more.
+Result<std::optional<WeightHeader>> read_torch(std::uint64_t file_bytes, const ReadAt& read) {
+  std::string head(static_cast<std::size_t>(std::min(file_bytes, kTorchMarkBytes)), '\0');
+  VOUCHFS_ASSIGN(const std::size_t got, read(0, {reinterpret_cast<std::uint8_t*>(head.data()), head.size()}));
+  head.resize(got);
+  if (!looks_like_torch_zip(head) && !looks_like_torch_legacy(head)) return std::nullopt;
+  VOUCHFS_ASSIGN(TorchFile file, read_torch_file(file_bytes, read));
+  if (file.problem ? file.problem->name == "NotTorch" : file.tensors.empty()) return std::nullopt;
+  return taken(WeightFormat::torch, std::move(file));
+}
+
 }  // namespace
 
 const char* to_string(WeightFormat format) noexcept {
   switch (format) {
-    case WeightFormat::safetensors: return "safetensors";
-    case WeightFormat::gguf: return "gguf";
-    case WeightFormat::torch: return "torch";
+    case WeightFormat::safetensors:
+      return "safetensors";
+    case WeightFormat::gguf:
+      return "gguf";
+    case WeightFormat::torch:
+      return "torch";
   }
   return "unknown";
 }
@@ -65,6 +82,7 @@ Result<std::optional<WeightHeader>> read_weight_header(std::string_view file_nam
     VOUCHFS_ASSIGN(GgufHeader header, read_gguf_header(file_bytes, read));
     return taken(*format, std::move(header));
   }
+  if (format == WeightFormat::torch) return read_torch(file_bytes, read);
   return std::nullopt;
 }
 

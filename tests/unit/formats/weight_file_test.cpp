@@ -1,8 +1,9 @@
 // The one door to every weight format.
+#include "formats/weight_file.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "formats/weight_file.h"
 #include "unit/formats/gguf_sample.h"
 
 namespace vouchfs::formats::test {
@@ -18,7 +19,8 @@ std::optional<WeightHeader> header_of(const std::string& name, const std::string
 }
 
 TEST(WeightFile, WordsOfFormatsAreTheirNames) {
-  for (const WeightFormat format : {WeightFormat::safetensors, WeightFormat::gguf, WeightFormat::torch}) EXPECT_EQ(weight_format_from(to_string(format)), format);
+  for (const WeightFormat format : {WeightFormat::safetensors, WeightFormat::gguf, WeightFormat::torch})
+    EXPECT_EQ(weight_format_from(to_string(format)), format);
   EXPECT_STREQ(to_string(WeightFormat::safetensors), "safetensors");
   EXPECT_STREQ(to_string(WeightFormat::gguf), "gguf");
   EXPECT_STREQ(to_string(WeightFormat::torch), "torch");
@@ -29,7 +31,8 @@ TEST(WeightFile, NamesPromiseAFormat) {
   EXPECT_EQ(weight_format_of_name("model.safetensors"), WeightFormat::safetensors);
   EXPECT_EQ(weight_format_of_name("m-00001-of-00002.gguf"), WeightFormat::gguf);
   for (const char* name : {"pytorch_model.bin", "a.pt", "consolidated.00.pth", "sd.ckpt"}) EXPECT_EQ(weight_format_of_name(name), WeightFormat::torch) << name;
-  for (const char* name : {"", "config.json", "model.safetensors.index.json", "gguf", "model.gguf.part", "x.npz"}) EXPECT_EQ(weight_format_of_name(name), std::nullopt) << name;
+  for (const char* name : {"", "config.json", "model.safetensors.index.json", "gguf", "model.gguf.part", "x.npz"})
+    EXPECT_EQ(weight_format_of_name(name), std::nullopt) << name;
 }
 
 TEST(WeightFile, SafetensorsAndGgufAreReadByName) {
@@ -45,7 +48,8 @@ TEST(WeightFile, SafetensorsAndGgufAreReadByName) {
 }
 
 TEST(WeightFile, AFileThatIsNotWhatItsNameSaysHasAProblemAndNoTensors) {
-  for (const auto& [name, file] : {std::pair("model.safetensors", small_gguf().write()), std::pair("model.gguf", two_tensors()), std::pair("model.gguf", std::string())}) {
+  for (const auto& [name, file] :
+       {std::pair("model.safetensors", small_gguf().write()), std::pair("model.gguf", two_tensors()), std::pair("model.gguf", std::string())}) {
     const auto header = header_of(name, file);
     ASSERT_TRUE(header) << name;
     EXPECT_TRUE(header->problem) << name;
@@ -53,9 +57,26 @@ TEST(WeightFile, AFileThatIsNotWhatItsNameSaysHasAProblemAndNoTensors) {
   }
 }
 
+// training_args.bin, raw arrays, pointers and pages: nothing that a table could speak of.
+TEST(WeightFile, AFileOfATorchNameWithoutTheMarksOfTorchIsNoWeightFile) {
+  for (const std::string& file : {std::string(), std::string("\x80"), std::string("\x80\x02}q\x00.", 6), std::string(5000, 'x'), small_gguf().write()})
+    for (const char* name : {"pytorch_model.bin", "a.pt", "a.pth", "a.ckpt"}) EXPECT_FALSE(header_of(name, file)) << name;
+}
+
+TEST(WeightFile, ATorchFileThatIsCutHasAProblem) {
+  for (const std::string& file :
+       {std::string("PK\x03\x04", 4), "PK\x03\x04" + std::string(5000, 'x'), std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15)}) {
+    const auto header = header_of("pytorch_model.bin", file);
+    ASSERT_TRUE(header) << file.size();
+    EXPECT_EQ(header->format, WeightFormat::torch);
+    EXPECT_TRUE(header->problem) << file.size();
+    EXPECT_TRUE(header->tensors.empty());
+  }
+}
+
 TEST(WeightFile, AReaderThatFailsIsAnError) {
   const ReadAt failing = [](std::uint64_t, std::span<std::uint8_t>) -> Result<std::size_t> { return fail(ErrorCode::io, "no such luck"); };
-  for (const char* name : {"a.safetensors", "a.gguf"}) EXPECT_FALSE(read_weight_header(name, 1000, failing)) << name;
+  for (const char* name : {"a.safetensors", "a.gguf", "a.bin"}) EXPECT_FALSE(read_weight_header(name, 1000, failing)) << name;
 }
 
 }  // namespace
