@@ -10,11 +10,13 @@ const std::vector<Command>& command_table() {
       {"umount", "end a mount, in stages when it is busy", add_umount},
 #endif
       {"verify", "read and check everything; name the tensors hit", add_verify},
+      {"doctor", "say what is wrong with a model, why, and what to do", add_doctor},
 #ifdef VOUCHFS_WITH_MOUNT
       {"status", "show what a mount serves and what is known bad", add_status},
 #endif
       {"digest", "fs-verity digests of files; the model digest of a model", add_digest},
       {"ls", "list the tensors of a model", add_ls},
+      {"index", "print or write the shard index of a model", add_index},
       {"version", "show the version and which optional parts are compiled in", add_version},
   };
   return table;

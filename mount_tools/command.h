@@ -35,9 +35,11 @@ Run add_ingest(CLI::App& app);
 Run add_mount(CLI::App& app);
 Run add_umount(CLI::App& app);
 Run add_verify(CLI::App& app);
+Run add_doctor(CLI::App& app);
 Run add_status(CLI::App& app);
 Run add_digest(CLI::App& app);
 Run add_ls(CLI::App& app);
+Run add_index(CLI::App& app);
 Run add_version(CLI::App& app);
 
 }  // namespace vouchfs::mount_tools

@@ -48,6 +48,7 @@ struct FileFacts {
   Presence presence = Presence::readable;
   std::string link_target;  // of a dangling or looping link, as written
   std::string trouble;      // of unreadable and io_error: what the system said, and which folder or mode is the cause
+  std::string blocked_by;   // of unreadable: the folder on the way that may not be passed, as an absolute path; empty when the file's own mode is the cause
   std::uint64_t bytes = 0;
   mode_t mode = 0;
   uid_t owner = 0;
@@ -71,6 +72,13 @@ struct FileFacts {
 };
 inline constexpr std::size_t kKeptHoles = 1024;
 
+// A folder of the model that could not be looked into.
+struct FolderTrouble {
+  std::string path;      // relative to the model; "" for the model itself
+  std::string sentence;  // what the system said, and which mode and owner are the cause
+  int sys_errno = 0;
+};
+
 // One model: a folder with its subfolders, a single file, a snapshot, or an Ollama model.
 struct ModelFacts {
   publisher::Place place;
@@ -81,7 +89,8 @@ struct ModelFacts {
   seal::TensorTable table;        // as ingest would judge it: readable weight files and every index record
   std::optional<std::string> config;          // config.json of the root, when it is readable and at most 16 MiB
   std::optional<std::string> adapter_config;  // adapter_config.json likewise
-  std::vector<std::string> folder_trouble;    // folders that could not be listed: one sentence each
+  std::vector<FolderTrouble> folder_trouble;  // folders that could not be listed or passed; sorted by path
+  std::vector<std::string> folders;           // subfolders, sorted
   // The seal, when there is one; or why it could not be used.
   std::optional<seal::Manifest> sealed;
   std::string seal_dir;

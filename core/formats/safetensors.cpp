@@ -195,6 +195,7 @@ Result<SafetensorsHeader> read_safetensors_header(std::uint64_t file_bytes, cons
   header.problem = std::move(json.problem);
   header.repeated_name = json.repeated_name;
   header.has_metadata = json.has_metadata;
+  header.metadata_broken = json.metadata_broken;
   header.format = std::move(json.format);
   if (header.problem) {
     header.problem->offset += kLengthBytes;

@@ -26,6 +26,7 @@ struct SafetensorsHeader {
   std::vector<Tensor> claimed;           // with a problem: what the JSON says as far as it could be read, in the order of `tensors`, unchecked: ranges may be
                                          // absurd, overlap, or pass the end of the file (then saturated at 2^64 - 1)
   bool has_metadata = false;             // __metadata__ is there and not null
+  bool metadata_broken = false;          // with a problem: it lies in the value of __metadata__
   std::string repeated_name;             // a name that comes twice (readers keep the last); empty when none does
 };
 

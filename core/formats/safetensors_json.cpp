@@ -19,10 +19,12 @@ constexpr const char* kTextPrefix = "invalid JSON in header: ";
 // Keeps the first fault of a field. It is reported only when the object is sound JSON to its closing brace.
 struct Faults {
   std::optional<HeaderProblem> first;
+  bool unusable = false;  // the entry being read has a fault that leaves its place unknown
   std::string tensor;  // the entry being read
   std::uint64_t offset = 0;
 
   void add(std::string cause, const char* name = kJsonError) {
+    unusable = unusable || std::string_view(name) == kJsonError;
     if (!first) first = HeaderProblem{name, kTextPrefix + cause, "tensor '" + shown_name(tensor) + "': " + cause, tensor, offset};
   }
 };
@@ -122,6 +124,7 @@ class EntrySink final : public FieldSink {
     offset_numbers_.clear();
     seen_ = {};
     position_ = 0;
+    faults_.unusable = false;
     return {};
   }
   Result<JsonSink*> member(std::string& key, std::uint64_t) override {
@@ -136,7 +139,7 @@ class EntrySink final : public FieldSink {
   Status end(std::uint64_t) override {
     for (std::size_t i = 0; i < kFields.size(); ++i)
       if (!seen_[i]) faults_.add(std::string("missing field `") + kFields[i] + "`");
-    if (faults_.first) return {};
+    if (faults_.unusable || offset_numbers_.size() != 2) return {};
     entries_.push_back({Tensor{faults_.tensor, std::move(dtype_text_), std::move(shape_numbers_), offset_numbers_[0], offset_numbers_[1]}, faults_.offset});
     return {};
   }
@@ -162,15 +165,15 @@ class EntrySink final : public FieldSink {
 // `__metadata__`: null, or an object of strings. Its faults stop the reading at once, as in the reference.
 class MetadataSink final : public JsonSink {
  public:
-  MetadataSink(std::optional<std::string>& format, bool& present) : format_(format), present_(present), text_(*this) {}
+  explicit MetadataSink(HeaderJson& header) : format_(header.format), present_(header.has_metadata), broken_(header.metadata_broken), text_(*this) {}
   Status scalar(JsonScalar& value) override {
     if (value.kind == JsonScalar::Kind::null) return {};
-    return fail(ErrorCode::bad_format, std::string("invalid type: `__metadata__` is ") + value.kind_name() + ", expected a map");
+    return refuse(std::string("invalid type: `__metadata__` is ") + value.kind_name() + ", expected a map");
   }
   Status begin(JsonContainer container) override {
     present_ = true;
     if (container == JsonContainer::object) return {};
-    return fail(ErrorCode::bad_format, "invalid type: `__metadata__` is a sequence, expected a map");
+    return refuse("invalid type: `__metadata__` is a sequence, expected a map");
   }
   Result<JsonSink*> member(std::string& key, std::uint64_t) override {
     key_ = std::move(key);
@@ -190,19 +193,25 @@ class MetadataSink final : public JsonSink {
 
    private:
     Status refuse(const char* what) const {
-      return fail(ErrorCode::bad_format, "invalid type: the value of '" + shown_name(owner_.key_) + "' in `__metadata__` is " + what + ", expected a string");
+      return owner_.refuse("invalid type: the value of '" + shown_name(owner_.key_) + "' in `__metadata__` is " + what + ", expected a string");
     }
     MetadataSink& owner_;
   };
+  tl::unexpected<Error> refuse(std::string cause) {
+    broken_ = true;
+    return fail(ErrorCode::bad_format, std::move(cause));
+  }
+
   std::optional<std::string>& format_;
   bool& present_;
+  bool& broken_;
   std::string key_;
   Text text_;
 };
 
 class HeaderSink final : public JsonSink {
  public:
-  explicit HeaderSink(HeaderJson& header) : metadata_(header.format, header.has_metadata), entry_(faults, header.entries) {}
+  explicit HeaderSink(HeaderJson& header) : metadata_(header), entry_(faults, header.entries) {}
   Faults faults;
   bool ended = false;  // the closing brace was read
 

@@ -27,6 +27,7 @@ struct HeaderJson {
   std::optional<std::string> format;
   bool has_metadata = false;     // __metadata__ is there and not null
   std::optional<HeaderProblem> problem;  // offsets relative to the JSON text
+  bool metadata_broken = false;          // the problem lies in the value of __metadata__
 };
 
 HeaderJson parse_safetensors_json(std::string_view text);

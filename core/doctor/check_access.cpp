@@ -1,0 +1,138 @@
+// What is there and cannot be read, and what only seems to be there. Permission is told apart from absence: loaders report both as
+// "No such file or directory".
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+#include "doctor/check_parts.h"
+#include "doctor/checks.h"
+#include "formats/weight_file.h"
+
+namespace vouchfs::doctor {
+namespace {
+
+std::string counts_as_missing(const FileFacts& file) {
+  std::string text = "; for this user it counts as missing";
+  if (const auto* tensors = file.tensors()) text += ", and with it " + count_text(tensors->size(), "tensor");
+  return text;
+}
+
+std::vector<std::string> tensor_names(const FileFacts& file) {
+  std::vector<std::string> names;
+  if (const auto* tensors = file.tensors())
+    for (const formats::Tensor& tensor : *tensors) names.push_back(tensor.name);
+  return names;
+}
+
+void say_unreadable(const ModelFacts& model, const FileFacts& file, Findings& findings) {
+  Finding finding = about(model, file.path, "file.unreadable");
+  finding.message = "the file is there, but may not be read: " + file.trouble + counts_as_missing(file);
+  finding.tensors = tensor_names(file);
+  finding.command = "chmod a+r " + shell_word(file.real_path);
+  findings.add(std::move(finding));
+}
+
+// One folder bars many files: one finding.
+void say_blocked(const ModelFacts& model, const std::string& folder, const std::vector<const FileFacts*>& files, Findings& findings) {
+  Finding finding = about(model, files.front()->path, "folder.unreadable");
+  finding.message = "the folder " + folder + " on the way to it may not be passed: " + files.front()->trouble + "; for this user " + count_text(files.size(), "file") +
+                    (files.size() == 1 ? " counts" : " count") + " as missing";
+  for (const FileFacts* file : files)
+    for (std::string& name : tensor_names(*file)) finding.tensors.push_back(std::move(name));
+  finding.command = "chmod a+x " + shell_word(folder);
+  findings.add(std::move(finding));
+}
+
+void say_link(const ModelFacts& model, const FileFacts& file, Findings& findings) {
+  Finding finding = about(model, file.path, file.presence == Presence::loop ? "link.loop" : "link.dangling");
+  finding.message = file.presence == Presence::loop ? "a symbolic link to '" + file.link_target + "' that leads back to itself"
+                                                    : "a symbolic link to '" + file.link_target + "', which does not exist";
+  finding.command = fetch_command(model, file.path);
+  findings.add(std::move(finding));
+}
+
+void say_other(const ModelFacts& model, const FileFacts& file, Findings& findings) {
+  Finding finding = about(model, file.path, file.presence == Presence::special ? "file.special" : "file.io_error");
+  finding.message = file.presence == Presence::special ? "a fifo, socket or device stands where a file should be" : "the system could not read it: " + file.trouble;
+  findings.add(std::move(finding));
+}
+
+void check_file(const ModelFacts& model, const FileFacts& file, Findings& findings) {
+  switch (file.presence) {
+    case Presence::readable:
+      return;
+    case Presence::unreadable:
+      if (file.blocked_by.empty()) say_unreadable(model, file, findings);
+      return;
+    case Presence::dangling:
+    case Presence::loop:
+      return say_link(model, file, findings);
+    case Presence::special:
+    case Presence::io_error:
+      return say_other(model, file, findings);
+  }
+}
+
+bool is_partial_name(const std::string& name) {
+  for (const char* end : {".part", ".aria2", ".crdownload", ".partial", ".download", ".tmp"})
+    if (name.size() > std::string_view(end).size() && name.ends_with(end)) return true;
+  return false;
+}
+
+void check_folders(const ModelFacts& model, Findings& findings) {
+  for (const FolderTrouble& folder : model.folder_trouble) {
+    Finding finding = about(model, folder.path, folder.sys_errno == EACCES || folder.sys_errno == EPERM ? "folder.unreadable" : "file.io_error");
+    finding.message = "the folder cannot be looked into: " + folder.sentence;
+    if (finding.code == "folder.unreadable") finding.command = "chmod a+rx " + shell_word(join_path(model.place.model_dir, folder.path));
+    findings.add(std::move(finding));
+  }
+}
+
+void check_partials(const ModelFacts& model, Findings& findings) {
+  for (const FileFacts& file : model.files) {
+    if (!is_partial_name(base_name(file.path))) continue;
+    Finding finding = about(model, file.path, "file.stale_partial");
+    finding.message = "what an unfinished download left behind, " + bytes_text(file.bytes);
+    findings.add(std::move(finding));
+  }
+}
+
+bool says_what_should_be(const FileFacts& file) {
+  const std::string name = base_name(file.path);
+  return file.index || formats::is_index_name(name) || name == "config.json" || name == "adapter_config.json" || name == "model_index.json" || name == "params.json";
+}
+
+// Weights that are not looked into further.
+bool is_other_weights(const FileFacts& file) {
+  using formats::FileKind;
+  for (const char* end : {".h5", ".msgpack", ".onnx", ".tflite", ".npz", ".npy", ".flashpack", ".dduf", ".ot", ".mlmodel"})
+    if (file.path.ends_with(end)) return true;
+  return file.kind.kind == FileKind::onnx || file.kind.kind == FileKind::hdf5 || file.kind.kind == FileKind::tflite;
+}
+
+bool is_promise(const FileFacts& file) { return is_other_weights(file) || file.is_weights || formats::weight_format_of_name(base_name(file.path)) || says_what_should_be(file); }
+
+void check_any_model(const ModelFacts& model, Findings& findings) {
+  const auto& files = model.files;
+  if (std::any_of(files.begin(), files.end(), is_promise) || model.sealed || !model.folder_trouble.empty()) return;
+  if (model.place.kind != publisher::PlaceKind::folder || model.single_file) return;
+  Finding finding = about(model, "", "path.not_a_model");
+  finding.message = files.empty() ? "the folder is empty" : "none of its " + count_text(files.size(), "file") + " is a weight file, an index or a configuration";
+  findings.add(std::move(finding));
+}
+
+}  // namespace
+
+void check_access(const ModelFacts& model, Findings& findings) {
+  check_folders(model, findings);
+  std::map<std::string, std::vector<const FileFacts*>> blocked;
+  for (const FileFacts& file : model.files) {
+    check_file(model, file, findings);
+    if (file.presence == Presence::unreadable && !file.blocked_by.empty()) blocked[file.blocked_by].push_back(&file);
+  }
+  for (const auto& [folder, files] : blocked) say_blocked(model, folder, files, findings);
+  check_partials(model, findings);
+  check_any_model(model, findings);
+}
+
+}  // namespace vouchfs::doctor

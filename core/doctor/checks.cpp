@@ -1,0 +1,48 @@
+#include "doctor/checks.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "doctor/catalogue.h"
+
+namespace vouchfs::doctor {
+
+void Findings::add(Finding finding) {
+  if (const CodeFacts* facts = find_code(finding.code)) {
+    // The catalogue holds the highest severity of a code; a check can only lower it.
+    finding.severity = std::max(finding.severity, facts->severity);
+    if (finding.loader.empty()) finding.loader.assign(facts->loader.begin(), facts->loader.end());
+    if (finding.advice.empty()) finding.advice = facts->advice;
+  }
+  findings_.push_back(std::move(finding));
+}
+
+bool Findings::has_error(const std::string& shown_path) const {
+  return std::any_of(findings_.begin(), findings_.end(),
+                     [&](const Finding& finding) { return finding.severity == Severity::error && finding.file == shown_path; });
+}
+
+std::span<const Check> model_checks() {
+  static constexpr std::array kChecks = {
+      Check{"access", check_access},
+      Check{"lfs_pointer", check_lfs_pointer},
+      Check{"foreign_content", check_foreign_content},
+      Check{"empty_file", check_empty_file},
+      Check{"never_written", check_never_written},
+      Check{"safetensors", check_safetensors},
+      Check{"safetensors_notes", check_safetensors_notes},
+      Check{"publisher_size", check_publisher_size},
+      Check{"gguf", check_gguf},
+      Check{"gguf_split", check_gguf_split},
+      Check{"torch_container", check_torch_container},
+      Check{"torch_globals", check_torch_globals},
+      Check{"hub_cache", check_hub_cache},
+      Check{"ollama", check_ollama},
+      Check{"seal", check_seal},
+      Check{"mount", check_mount},
+  };
+  return kChecks;
+}
+
+}  // namespace vouchfs::doctor

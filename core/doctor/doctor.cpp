@@ -1,0 +1,120 @@
+#include "doctor/doctor.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+#include "doctor/catalogue.h"
+#include "doctor/check_parts.h"
+#include "doctor/needs.h"
+#include "doctor/stores.h"
+
+namespace vouchfs::doctor {
+namespace {
+
+Verdict verdict_of(const Finding& finding) {
+  if (finding.severity != Severity::error) return Verdict::whole;
+  const CodeFacts* facts = find_code(finding.code);
+  return facts == nullptr ? Verdict::damaged : facts->verdict;
+}
+
+// What is nearer to the model's end comes first: an unusable file before a damaged one.
+void sort_worst_first(std::vector<Finding>& findings) {
+  const auto rank = [](const Finding& finding) { return std::make_tuple(finding.severity, -static_cast<int>(verdict_of(finding)), std::cref(finding.file), finding.offset); };
+  std::stable_sort(findings.begin(), findings.end(), [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
+}
+
+void count(Report& report) {
+  for (const Finding& finding : report.findings) {
+    report.verdict = std::max(report.verdict, verdict_of(finding));
+    report.errors += finding.severity == Severity::error ? 1 : 0;
+    report.warnings += finding.severity == Severity::warning ? 1 : 0;
+    report.notes += finding.severity == Severity::note ? 1 : 0;
+  }
+}
+
+void add_totals(const ModelFacts& model, Report& report) {
+  ++report.models;
+  for (const FileFacts& file : model.files) {
+    ++report.files;
+    report.bytes += file.bytes;
+    if (const auto* tensors = file.tensors()) report.tensors += tensors->size();
+    if (const auto need = safetensors_needed(file); need && std::find(report.needs.begin(), report.needs.end(), *need) == report.needs.end()) report.needs.push_back(*need);
+  }
+}
+
+Status look_at(const ModelFacts& model, const DoctorOptions& options, const std::shared_ptr<const hash::Sha256Engine>& engine, DeepProgress& progress,
+               const CancelFlag& cancel, Report& report) {
+  Findings findings;
+  for (const Check& check : model_checks()) {
+    VOUCHFS_TRY(cancel.check());
+    check.run(model, findings);
+  }
+  if (options.deep) VOUCHFS_TRY(deep_checks(model, options.jobs, engine, progress, cancel, findings));
+  add_totals(model, report);
+  for (Finding& finding : std::move(findings).take()) report.findings.push_back(std::move(finding));
+  return {};
+}
+
+// Findings name files below PATH: a model that PATH does not name itself has its own place in them. Layers of an Ollama model have names that lie nowhere.
+std::string shown_prefix(const std::string& path, const publisher::Place& place) {
+  if (place.kind == publisher::PlaceKind::ollama) return path.starts_with("ollama:") ? std::string() : place.name;
+  std::string root = path;
+  while (root.size() > 1 && root.back() == '/') root.pop_back();
+  const std::string& dir = place.model_dir;
+  return dir.size() > root.size() + 1 && dir.starts_with(root + "/") ? dir.substr(root.size() + 1) : std::string();
+}
+
+Result<ModelFacts> gather_place(const std::string& path, const publisher::Place& place, const GatherOptions& options, const CancelFlag& cancel) {
+  ModelFacts model;
+  if (is_hollow(place)) {
+    model.place = place;
+  } else {
+    VOUCHFS_ASSIGN(model, gather(place, options, cancel));
+  }
+  model.shown = shown_prefix(path, place);
+  return model;
+}
+
+bool is_file(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+bool is_dead_mount(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) != 0 && errno == ENOTCONN;
+}
+
+}  // namespace
+
+Result<Report> diagnose(const std::string& path, const DoctorOptions& options, const std::shared_ptr<const hash::Sha256Engine>& engine, DeepProgress& progress,
+                        const CancelFlag& cancel) {
+  Report report;
+  report.path = path;
+  const auto look = [&](const Result<ModelFacts>& model) -> Status {
+    if (!model) return fail(model.error());
+    return look_at(*model, options, engine, progress, cancel, report);
+  };
+  Findings of_path;
+  if (is_dead_mount(path)) {
+    of_path.add(dead_mount(path));
+  } else if (is_file(path)) {
+    VOUCHFS_TRY(look(gather_file(path, options.gather, cancel)));
+  } else {
+    VOUCHFS_ASSIGN(const std::vector<publisher::Place> places, find_models(path, options.gather.revision));
+    for (const publisher::Place& place : places) VOUCHFS_TRY(look(gather_place(path, place, options.gather, cancel)));
+    check_stores(path, places, of_path);
+  }
+  for (Finding& finding : std::move(of_path).take()) report.findings.push_back(std::move(finding));
+  sort_worst_first(report.findings);
+  count(report);
+  return report;
+}
+
+}  // namespace vouchfs::doctor
