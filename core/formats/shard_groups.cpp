@@ -103,6 +103,14 @@ void find_missing(const std::vector<std::string>& present, ShardGroup& group) {
   }
 }
 
+std::string index_name_of_single(std::string_view file_name) {
+  const auto family = shard_family_of(file_name);
+  if (!family) return {};
+  IndexName name = split_stem(file_name, *family);
+  if (!is_known(name.stem)) name = {std::string(usual_stem(*family)), {}, false, *family};
+  return write_index_name(name);
+}
+
 std::vector<ShardGroup> group_shards(const std::vector<std::string>& file_names, IndexFamily family) {
   std::map<std::string, std::vector<std::string>> sets;
   std::vector<std::string> plain;

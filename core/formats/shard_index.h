@@ -52,6 +52,10 @@ bool is_safetensors_index_name(std::string_view file_name);
 // True for an index of any kind of weight file: "*.index.json", "*.index.VARIANT.json" (but not "model_index.json" or "index.json").
 bool is_index_name(std::string_view file_name);
 
+// The index that readers who insist on one look for beside a file that holds a whole model: "model.fp16.safetensors" ->
+// "model.safetensors.index.fp16.json", "anything.bin" -> "pytorch_model.bin.index.json". Empty for a name of no family.
+std::string index_name_of_single(std::string_view file_name);
+
 // "model-00002-of-00003.safetensors" -> {stem "model", number 2, count 3}; nullopt for other names.
 struct ShardName {
   std::string stem;

@@ -58,6 +58,7 @@ class Records(mounts.MountCase):
         self.assertEqual(self.check("ingest", model), {"left_out", "summary"})
         self.assertEqual(self.check("digest", model, f"{model}/{SHARD}"), {"digest"})
         self.assertEqual(self.check("ls", model), {"tensor", "summary"})
+        self.assertEqual(self.check("index", model), {"index"})
         self.assertEqual(self.check("version"), {"version"})
 
     def test_a_check_that_finds_differences(self):
