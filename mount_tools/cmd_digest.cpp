@@ -11,12 +11,15 @@
 #include "merkle/digest_file.h"
 #include "mount_tools/command.h"
 #include "mount_tools/engine.h"
+#include "publisher/place.h"
 #include "seal/seal_directory.h"
 
 namespace vouchfs::mount_tools {
 namespace {
 
 using EnginePtr = std::shared_ptr<const hash::Sha256Engine>;
+
+constexpr std::string_view kOllama = "ollama:";
 
 struct Options {
   std::vector<std::string> paths;
@@ -53,11 +56,13 @@ Result<merkle::Parameters> parameters_of(const Options& options) {
 }
 
 Result<std::string> digest_of_model(const std::string& path, const EnginePtr& engine) {
-  VOUCHFS_ASSIGN(const seal::OpenedSeal seal, seal::open_seal(seal::seal_path(path, std::nullopt), std::nullopt, *engine));
+  VOUCHFS_ASSIGN(const publisher::Place place, publisher::locate_place(path));
+  VOUCHFS_ASSIGN(const seal::OpenedSeal seal, seal::open_seal(place.default_seal_dir, std::nullopt, *engine));
   return hash::to_text(seal.model_digest);
 }
 
 Result<std::string> digest_of(const std::string& path, const merkle::Parameters& parameters, const EnginePtr& engine) {
+  if (path.compare(0, kOllama.size(), kOllama) == 0) return digest_of_model(path, engine);
   VOUCHFS_ASSIGN(const UniqueFd fd, open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, path));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return fail(errno_error(errno, "cannot stat", path));
@@ -96,7 +101,7 @@ ExitCode run_digest(const Options& options, Output& output) {
 
 Run add_digest(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("path", options->paths, "files, or directories of sealed models")->required()->type_name("FILE|MODEL");
+  app.add_option("path", options->paths, "files, directories of sealed models, or ollama:NAME:TAG")->required()->type_name("FILE|MODEL");
   app.add_option("--hash-alg", options->algorithm, "sha256 or sha512")->check(CLI::IsMember({"sha256", "sha512"}))->capture_default_str();
   app.add_option("--block-size", options->block_bytes, "bytes of a block, a power of two")->capture_default_str()->type_name("BYTES");
   app.add_option("--salt", options->salt, "salt, at most 32 bytes")->type_name("HEX");

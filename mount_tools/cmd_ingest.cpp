@@ -10,6 +10,7 @@
 #include "mount_tools/command.h"
 #include "mount_tools/engine.h"
 #include "mount_tools/interrupt.h"
+#include "mount_tools/place_options.h"
 #include "mount_tools/progress.h"
 #include "seal/seal_directory.h"
 
@@ -20,7 +21,10 @@ using nlohmann::ordered_json;
 
 struct Options {
   ingest::IngestOptions ingest;
+  std::string model;
   std::string seal_dir;
+  std::string revision;
+  std::string check_publisher = "auto";
 };
 
 Result<ingest::IngestReport> ingest_with_progress(const Options& options, Output& output) {
@@ -34,6 +38,17 @@ Result<ingest::IngestReport> ingest_with_progress(const Options& options, Output
 
 std::string counted(std::uint64_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 
+// What the publisher's digests said, in a line for people.
+std::string publisher_text(const ingest::PublisherSummary& publisher) {
+  if (publisher.mode == ingest::PublisherMode::off) return "publisher: not checked";
+  if (publisher.ok == 0 && publisher.mismatches.empty()) return "publisher: no digests of it were found";
+  std::string kinds;
+  for (const std::string& kind : publisher.kinds) kinds += (kinds.empty() ? "" : ", ") + kind;
+  std::string text = "publisher: " + counted(publisher.ok, "file") + " as published (" + kinds + ")";
+  if (!publisher.without.empty()) text += ", " + std::to_string(publisher.without.size()) + " without evidence";
+  return text;
+}
+
 void say(const Options& options, const ingest::IngestReport& report, double seconds, Output& output) {
   for (const std::string& warning : report.warnings) output.warning(warning);
   for (const std::string& folder : report.left_out) {
@@ -41,11 +56,12 @@ void say(const Options& options, const ingest::IngestReport& report, double seco
     output.record({{"type", "left_out"}, {"path", folder}});
   }
   if (report.resumed_files != 0) output.note("taken over from an interrupted run: " + counted(report.resumed_files, "file"));
+  output.note(publisher_text(report.publisher));
   const std::string facts = counted(report.files, "file") + ", " + format_bytes(report.bytes) + ", " + counted(report.tensors, "tensor");
   if (!options.ingest.check_only)
-    output.note("sealed " + printable(options.ingest.model_dir) + ": " + facts + "\nmodel digest " + hash::to_text(report.model_digest));
+    output.note("sealed " + printable(options.model) + ": " + facts + "\nmodel digest " + hash::to_text(report.model_digest));
   else if (report.differences.empty())
-    output.note("the seal of " + printable(options.ingest.model_dir) + " fits: " + facts + "\nmodel digest " + hash::to_text(report.model_digest));
+    output.note("the seal of " + printable(options.model) + " fits: " + facts + "\nmodel digest " + hash::to_text(report.model_digest));
   output.record({{"type", "summary"},
                  {"model_digest", hash::to_text(report.model_digest)},
                  {"files", report.files},
@@ -54,6 +70,12 @@ void say(const Options& options, const ingest::IngestReport& report, double seco
                  {"resumed_files", report.resumed_files},
                  {"warnings", report.warnings.size()},
                  {"differences", report.differences.size()},
+                 {"publisher_check", ingest::to_string(report.publisher.mode)},
+                 {"publisher_ok", report.publisher.ok},
+                 {"publisher_mismatches", report.publisher.mismatches.size()},
+                 {"publisher_without", report.publisher.without.size()},
+                 {"publisher_exempt", report.publisher.exempt},
+                 {"publisher_absent", report.publisher.absent.size()},
                  {"seconds", seconds}});
 }
 
@@ -63,11 +85,24 @@ ExitCode report_differences(const Options& options, const ingest::IngestReport& 
     output.result(printable(difference.path) + ": " + difference.what);
     output.record({{"type", "difference"}, {"file", difference.path}, {"message", difference.what}});
   }
-  return failed(output, make_error(ErrorCode::corrupt, "the seal does not fit: " + counted(report.differences.size(), "difference"), options.ingest.model_dir,
+  return failed(output, make_error(ErrorCode::corrupt, "the seal does not fit: " + counted(report.differences.size(), "difference"), options.model,
                                    "ingest again if the model is meant to be so; else see `vouchfs verify` for what is damaged"));
 }
 
-ExitCode run_ingest(const Options& options, Output& output) {
+// From the words of the command line to what ingest works on.
+Status complete(Options& options) {
+  VOUCHFS_ASSIGN(publisher::Place place, publisher::resolve_place(options.model, if_given(options.revision)));
+  options.ingest.model_dir = place.model_dir;
+  options.ingest.place = std::move(place);
+  options.ingest.seal_dir = if_given(options.seal_dir);
+  const auto mode = ingest::publisher_mode_from(options.check_publisher);
+  if (!mode) return fail(ErrorCode::invalid_argument, "'" + options.check_publisher + "' is no way to check the publisher", {}, "write auto, require or off");
+  options.ingest.check_publisher = *mode;
+  return {};
+}
+
+ExitCode run_ingest(Options options, Output& output) {
+  if (const Status completed = complete(options); !completed) return failed(output, completed.error());
   const auto start = std::chrono::steady_clock::now();
   const auto report = ingest_with_progress(options, output);
   if (!report) return failed(output, report.error());
@@ -79,15 +114,16 @@ ExitCode run_ingest(const Options& options, Output& output) {
 
 Run add_ingest(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("model", options->ingest.model_dir, "directory of the model")->required()->type_name("MODEL");
+  app.add_option("model", options->model, "directory of the model, or ollama:NAME:TAG")->required()->type_name("MODEL");
   app.add_option("--seal", options->seal_dir, "write the seal there instead of MODEL/.vouch; DIR is created, its parent is not")->type_name("DIR");
   app.add_option("--jobs", options->ingest.jobs, "files read at once; 0: one a core")->capture_default_str()->type_name("N")->check(CLI::Range(0U, 1024U));
   app.add_flag("--check", options->ingest.check_only, "write nothing; exit 0 when the seal on disk still fits, 3 when not");
   app.add_flag("--strict", options->ingest.strict, "refuse broken headers, unknown dtypes, wrong indexes and missing shards");
-  return [options](Output& output) {
-    if (!options->seal_dir.empty()) options->ingest.seal_dir = options->seal_dir;
-    return run_ingest(*options, output);
-  };
+  app.add_option("--check-publisher", options->check_publisher, "digests the publisher left: auto refuses what differs, require also what has none, off")
+      ->capture_default_str()
+      ->type_name("auto|require|off");
+  app.add_option("--revision", options->revision, "of a models--ORG--NAME folder: a ref or commit; main when absent")->type_name("REV");
+  return [options](Output& output) { return run_ingest(*options, output); };
 }
 
 }  // namespace vouchfs::mount_tools

@@ -13,6 +13,7 @@
 #include "mount_tools/command.h"
 #include "mount_tools/engine.h"
 #include "mount_tools/interrupt.h"
+#include "mount_tools/place_options.h"
 #include "seal/seal_directory.h"
 
 namespace vouchfs::mount_tools {
@@ -23,6 +24,7 @@ using formats::Tensor;
 struct Options {
   std::string model_dir;
   std::string seal_dir;
+  std::string revision;
 };
 
 constexpr std::size_t kWidestName = 64;
@@ -69,11 +71,14 @@ void say_tensor(const seal::TableFile& file, const Tensor& tensor, const Widths&
 }
 
 Result<seal::TensorTable> table_of(const Options& options, Output& output, const CancelFlag& cancel) {
-  const auto seal_dir = options.seal_dir.empty() ? std::nullopt : std::optional(options.seal_dir);
-  const std::string path = seal::seal_path(options.model_dir, seal_dir);
+  VOUCHFS_ASSIGN(const publisher::Place place, publisher::locate_place(options.model_dir, if_given(options.revision)));
+  const std::string path = seal_of(place, options.seal_dir);
   struct stat info {};
   const bool sealed = ::stat((path + "/" + seal::kManifestName).c_str(), &info) == 0;
-  if (!sealed && !seal_dir) return ingest::inspect(options.model_dir, cancel);
+  if (!sealed && options.seal_dir.empty()) {
+    VOUCHFS_ASSIGN(const publisher::Place whole, publisher::resolve_place(options.model_dir, if_given(options.revision)));
+    return ingest::inspect(whole, cancel);
+  }
   VOUCHFS_ASSIGN(seal::OpenedSeal seal, seal::open_seal(path, std::nullopt, *chosen_engine(output)));
   return std::move(seal.table);
 }
@@ -102,8 +107,9 @@ ExitCode run_ls(const Options& options, Output& output) {
 
 Run add_ls(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("model", options->model_dir, "directory of the model")->required()->type_name("MODEL");
+  app.add_option("model", options->model_dir, "directory of the model, or ollama:NAME:TAG")->required()->type_name("MODEL");
   app.add_option("--seal", options->seal_dir, "the seal lies there instead of in MODEL/.vouch")->type_name("DIR");
+  app.add_option("--revision", options->revision, "of a models--ORG--NAME folder: a ref or commit; main when absent")->type_name("REV");
   return [options](Output& output) { return run_ls(*options, output); };
 }
 

@@ -15,6 +15,7 @@
 #include "mount_tools/engine.h"
 #include "mount_tools/mount_options.h"
 #include "mount_tools/open_view.h"
+#include "mount_tools/place_options.h"
 
 namespace vouchfs::mount_tools {
 namespace {
@@ -26,6 +27,7 @@ struct Options {
   std::string model;
   std::string mount_point;
   std::string seal;
+  std::string revision;
   std::optional<std::string> digest;  // an empty word is a digest too, and malformed: a script's empty variable must not unpin
   std::string on_known_bad;
   std::vector<std::string> lists;
@@ -73,13 +75,15 @@ Result<Plan> make_plan(const Options& options) {
   }
   const std::string seal = first_of(options.seal, listed.seal);
   if (!seal.empty()) plan.model.seal_dir = std::filesystem::absolute(seal).lexically_normal().string();
+  VOUCHFS_ASSIGN(const publisher::Place place, publisher::locate_place(options.model, if_given(first_of(options.revision, listed.revision))));
+  point_at(place, plan.model);
   std::error_code failed;
-  const auto model = std::filesystem::canonical(options.model, failed);
-  plan.model.model_dir = failed ? options.model : model.string();
+  const auto model = std::filesystem::canonical(place.model_dir, failed);
+  if (!failed) plan.model.model_dir = model.string();
   plan.session.mount_point = fs::resolve_mount_point(options.mount_point);
   VOUCHFS_TRY(check_mount_point(options.mount_point, plan.session.mount_point));
   plan.model.mounted_over = covers(plan.session.mount_point, plan.model.model_dir) || (plan.model.seal_dir && covers(plan.session.mount_point, *plan.model.seal_dir));
-  plan.session.source = plan.model.model_dir;
+  plan.session.source = place.kind == publisher::PlaceKind::ollama ? options.model : plan.model.model_dir;
   plan.session.allow_other = ::geteuid() == 0 || listed.allow_other;
   plan.session.extra = listed.kernel;
   plan.session.readahead_kb = kReadaheadKb;
@@ -89,7 +93,7 @@ Result<Plan> make_plan(const Options& options) {
 std::string summary_line(const view::MountView& view, const Plan& plan) {
   if (view.models().size() != 1) return std::to_string(view.models().size()) + " models on " + plan.session.mount_point;
   const std::string digest = hash::to_text(view.models().front()->seal().model_digest);
-  return plan.model.model_dir + " on " + plan.session.mount_point + ", " + digest +
+  return plan.session.source + " on " + plan.session.mount_point + ", " + digest +
          (plan.model.digest ? ", pinned" : ", as the seal on disk has it (pin it with --digest)");
 }
 
@@ -139,9 +143,10 @@ ExitCode run_mount(const Options& options, Output& output) {
 
 Run add_mount(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("model", options->model, "a sealed model, or a folder of sealed models")->required()->type_name("MODEL|STORE");
+  app.add_option("model", options->model, "a sealed model, a folder of sealed models, or ollama:NAME:TAG")->required()->type_name("MODEL|STORE");
   app.add_option("mount-point", options->mount_point, "an existing folder")->required()->type_name("MOUNTPOINT");
   app.add_option("--seal", options->seal, "the seal lies in DIR instead of MODEL/.vouch")->type_name("DIR");
+  app.add_option("--revision", options->revision, "of a models--ORG--NAME folder: a ref or commit; main when absent")->type_name("REV");
   app.add_option("--digest", options->digest, "accept only the seal with this model digest")->type_name("sha256:HEX");
   app.add_option("--on-known-bad", options->on_known_bad, "open() of a file with known-bad blocks: refuse (default) or serve")->type_name("refuse|serve");
   app.add_flag("-f,--foreground", options->foreground, "stay in front; SIGINT and SIGTERM unmount");

@@ -9,6 +9,7 @@
 #include "mount_tools/command.h"
 #include "mount_tools/engine.h"
 #include "mount_tools/interrupt.h"
+#include "mount_tools/place_options.h"
 #include "mount_tools/progress.h"
 #include "mount_tools/verify_targets.h"
 #include "view/model_check.h"
@@ -24,6 +25,7 @@ struct Options {
   std::string path;
   std::string seal_dir;
   std::string digest;
+  std::string revision;
   unsigned jobs = 0;
 };
 
@@ -118,7 +120,7 @@ ExitCode run_verify(const Options& options, Output& output) {
   const InterruptWatch watch(cancel);
   const auto wanted = model_options(options);
   if (!wanted) return failed(output, wanted.error());
-  const auto targets = verify_targets(options.path, *wanted);
+  const auto targets = verify_targets(options.path, *wanted, if_given(options.revision));
   if (!targets) return failed(output, targets.error());
   view::Runtime runtime(chosen_engine(output));
   ExitCode verdict = ExitCode::ok;  // of several models: corruption outweighs everything but an interruption
@@ -134,9 +136,10 @@ ExitCode run_verify(const Options& options, Output& output) {
 
 Run add_verify(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("path", options->path, "a sealed model, a directory of sealed models, or a mount point")->required()->type_name("MODEL|MOUNTPOINT");
+  app.add_option("path", options->path, "a sealed model, a directory of sealed models, a mount point, or ollama:NAME:TAG")->required()->type_name("MODEL|MOUNTPOINT");
   app.add_option("--seal", options->seal_dir, "the seal lies there instead of in MODEL/.vouch")->type_name("DIR");
   app.add_option("--digest", options->digest, "accept only the seal with this model digest")->type_name("sha256:HEX");
+  app.add_option("--revision", options->revision, "of a models--ORG--NAME folder: a ref or commit; main when absent")->type_name("REV");
   app.add_option("--jobs", options->jobs, "threads; 0: one a core")->capture_default_str()->type_name("N")->check(CLI::Range(0U, 1024U));
   return [options](Output& output) { return run_verify(*options, output); };
 }

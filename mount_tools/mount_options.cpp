@@ -39,7 +39,7 @@ bool take_value(const std::string& word, MountOptions& options) {
   if (equals == std::string::npos) return false;
   std::string key = word.substr(0, equals);
   std::replace(key.begin(), key.end(), '_', '-');
-  std::optional<std::string>* target = key == "seal" ? &options.seal : key == "digest" ? &options.digest : key == "on-known-bad" ? &options.on_known_bad : nullptr;
+  std::optional<std::string>* target = key == "seal" ? &options.seal : key == "digest" ? &options.digest : key == "revision" ? &options.revision : key == "on-known-bad" ? &options.on_known_bad : nullptr;
   if (target != nullptr) *target = word.substr(equals + 1);
   return target != nullptr;
 }

@@ -15,6 +15,7 @@ struct MountOptions {
   std::optional<std::string> seal;          // seal=DIR
   std::optional<std::string> digest;        // digest=sha256:HEX
   std::optional<std::string> on_known_bad;  // on-known-bad=refuse|serve
+  std::optional<std::string> revision;      // revision=REV
   bool allow_other = false;
   std::vector<std::string> kernel;  // noexec, noatime …: handed on
 };

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "mount_tools/place_options.h"
 #include "seal/seal_directory.h"
 
 namespace vouchfs::mount_tools {
@@ -38,6 +39,7 @@ Result<view::ModelOptions> mounted_model(const json& row, const std::string& mou
   const std::string seal = text_at(row, "seal");
   if (options.model_dir.empty() || seal.empty()) return fail(ErrorCode::bad_format, "does not say where its model and seal lie", mount_point + kStatusFile, kStatusAdvice);
   options.seal_dir = seal;
+  options.by_digest = text_at(row, "layout") == "blobs";
   auto digest = hash::parse_text(text_at(row, "digest"));
   if (!digest) digest = hash::parse_hex(text_at(row, "digest"));
   if (!digest) return fail(ErrorCode::bad_format, "does not say which digest it serves", mount_point + kStatusFile, kStatusAdvice);
@@ -89,14 +91,15 @@ Targets models_of_store(const std::string& store) {
 
 }  // namespace
 
-Result<Targets> verify_targets(const std::string& path, const view::ModelOptions& options) {
-  if (!exists(path)) return fail(errno_error(errno, "cannot be verified", path));
+Result<Targets> verify_targets(const std::string& path, const view::ModelOptions& options, const std::optional<std::string>& revision) {
   if (exists(path + kStatusFile)) return mounted_models(path);
-  const bool one_model = options.seal_dir || options.digest || exists(seal::seal_path(path, std::nullopt));
+  VOUCHFS_ASSIGN(const publisher::Place place, publisher::locate_place(path, revision));
+  const bool plain = place.kind == publisher::PlaceKind::folder;
+  const bool one_model = !plain || options.seal_dir || options.digest || exists(place.default_seal_dir);
   Targets targets = one_model ? Targets{} : models_of_store(path);
   if (targets.empty()) {
     targets.push_back(options);
-    targets.back().model_dir = path;
+    point_at(place, targets.back());
   }
   return targets;
 }

@@ -49,4 +49,7 @@ EvidenceMap find_evidence(const Place& place, const std::vector<std::string>& pa
 // behind an LFS pointer. The path is absolute or relative like place.model_dir. Size is compared, content is not read.
 std::optional<std::string> find_content(const Place& place, const std::string& sha256, std::uint64_t bytes);
 
+// True when this build has libgit2 and so looks into Git repositories.
+bool can_read_git() noexcept;
+
 }  // namespace vouchfs::publisher

@@ -1,5 +1,7 @@
 #include "publisher/git_repository.h"
 
+#include "publisher/evidence.h"
+
 #ifdef VOUCHFS_HAVE_LIBGIT2
 
 #include <git2.h>

@@ -39,7 +39,4 @@ class GitRepository {
   std::unique_ptr<State> state_;
 };
 
-// True when this build has libgit2.
-bool can_read_git() noexcept;
-
 }  // namespace vouchfs::publisher

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -13,6 +14,8 @@ Result<std::shared_ptr<const SourceRoot>> SourceRoot::open(const std::string& pa
   VOUCHFS_ASSIGN(UniqueFd directory, open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, path));
   return std::shared_ptr<const SourceRoot>(new SourceRoot(path, std::move(directory), resolve_again));
 }
+
+bool SourceRoot::holds(const std::string& relative) const noexcept { return ::faccessat(directory_.get(), relative.c_str(), F_OK, 0) == 0; }
 
 Result<UniqueFd> SourceRoot::open_file(const std::string& relative, int flags) const {
   const int all_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | flags;

@@ -19,6 +19,8 @@ class SourceRoot {
   static Result<std::shared_ptr<const SourceRoot>> open(const std::string& path, bool resolve_again);
 
   const std::string& path() const noexcept { return path_; }
+  // Whether there is anything of this name now.
+  bool holds(const std::string& relative) const noexcept;
   // Opens a regular file below the root for reading, links followed; never blocks on a fifo. `flags` is added to O_RDONLY.
   // Fails: not_found, io (also for what is no regular file: EISDIR or EINVAL).
   Result<UniqueFd> open_file(const std::string& relative, int flags) const;

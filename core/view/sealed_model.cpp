@@ -25,6 +25,16 @@ std::string base_name(const std::string& path) {
   return normal.has_filename() ? normal.filename().string() : normal.parent_path().filename().string();
 }
 
+// Where the bytes of a file lie, relative to the model's folder. The seal alone decides: in a store of blobs each is found by its digest; older stores
+// write a colon in the name.
+std::string source_path(const seal::ManifestFile& file, bool by_digest, const source::SourceRoot& root) {
+  if (!by_digest) return file.path;
+  const std::string hex = hash::to_hex(file.sha256);
+  const std::string usual = "sha256-" + hex;
+  const std::string older = "sha256:" + hex;
+  return !root.holds(usual) && root.holds(older) ? older : usual;
+}
+
 std::string absolute(const std::string& path) {
   std::error_code failed;
   const auto resolved = std::filesystem::canonical(path, failed);
@@ -85,7 +95,7 @@ void SealedModel::Impl::connect(const std::shared_ptr<const source::SourceRoot>&
   for (const seal::TableFile& table : seal.table.files) tables.emplace(table.path, &table);
   for (std::size_t i = 0; i < files.size(); ++i) {
     const seal::ManifestFile& sealed = seal.manifest.files[i];
-    auto source = std::make_shared<source::PosixSource>(data, sealed.path, "model", runtime.handles);
+    auto source = std::make_shared<source::PosixSource>(data, source_path(sealed, options.by_digest, *data), "model", runtime.handles);
     std::shared_ptr<source::BlockSource> tree;
     if (sealed.bytes > kBlockBytes) tree = std::make_shared<source::PosixSource>(trees, seal::tree_path(sealed.fsverity), "tree", runtime.handles);
     files[i].verified = std::make_unique<verify::VerifiedFile>(sealed.bytes, sealed.fsverity, std::move(source), std::move(tree), runtime.engine, first_key + i,

@@ -53,6 +53,7 @@ struct ModelOptions {
   std::optional<hash::Digest> digest;     // the model digest to insist on
   std::string name;                       // of the model in events; the base name of model_dir when empty
   KnownBadPolicy policy = KnownBadPolicy::refuse;
+  bool by_digest = false;                 // model_dir is a folder of blobs (Ollama): a file's bytes lie in "sha256-<its SHA-256>", whatever its path
   bool mounted_over = false;              // the mount point hides model_dir: never resolve its path again
 };
 

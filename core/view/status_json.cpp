@@ -42,6 +42,7 @@ Json model_json(const SealedModel& model) {
               {"digest", hash::to_text(seal.model_digest)},
               {"trust", model.options().digest ? "pinned" : "as-mounted"},
               {"source", model.options().model_dir},
+              {"layout", model.options().by_digest ? "blobs" : "files"},
               {"seal", seal.path},
               {"files", seal.manifest.files.size()},
               {"bytes", bytes_of(seal.manifest)},
