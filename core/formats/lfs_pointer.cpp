@@ -1,5 +1,6 @@
 #include "formats/lfs_pointer.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -18,6 +19,10 @@ bool is_key(std::string_view text) {
   for (const char c : text)
     if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-')) return false;
   return !text.empty();
+}
+
+bool is_one_line(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
 // The next line, its end taken off; false at the end of the text.
@@ -57,7 +62,7 @@ std::optional<LfsPointer> parse_lfs_pointer(std::string_view text) {
     if (blank == std::string_view::npos) return std::nullopt;
     const std::string_view key = line.substr(0, blank);
     const std::string_view value = line.substr(blank + 1);
-    if (first != (key == "version") || !is_key(key)) return std::nullopt;
+    if (first != (key == "version") || !is_key(key) || !is_one_line(value)) return std::nullopt;
     if (first && !is_known_version(value)) return std::nullopt;
     if (key == "oid" && !take_digest(value, pointer.sha256)) return std::nullopt;
     if (key == "size" && !take_size(value, size)) return std::nullopt;

@@ -47,7 +47,7 @@ Result<OllamaName> parse_ollama_name(const std::string& text) {
   if (!rest.empty()) name.name_space = take_last(rest, '/');
   if (!rest.empty()) name.host = rest;
   const bool plain = is_part(name.model, kMaxPart, false) && is_part(name.tag, kMaxPart, false) && is_part(name.name_space, kMaxPart, false);
-  if (plain && is_part(name.host, kMaxHost, true)) return name;
+  if (plain && text.front() != '/' && is_part(name.host, kMaxHost, true)) return name;
   return fail(ErrorCode::invalid_argument, "'" + printable(text) + "' is no name of an Ollama model", {}, kForms);
 }
 
