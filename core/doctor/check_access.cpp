@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <map>
 
+#include "doctor/check_gguf_names.h"
 #include "doctor/check_parts.h"
 #include "doctor/checks.h"
 #include "formats/weight_file.h"
@@ -35,8 +36,8 @@ void say_unreadable(const ModelFacts& model, const FileFacts& file, Findings& fi
 // One folder bars many files: one finding.
 void say_blocked(const ModelFacts& model, const std::string& folder, const std::vector<const FileFacts*>& files, Findings& findings) {
   Finding finding = about(model, files.front()->path, "folder.unreadable");
-  finding.message = "the folder " + folder + " on the way to it may not be passed: " + files.front()->trouble + "; for this user " + count_text(files.size(), "file") +
-                    (files.size() == 1 ? " counts" : " count") + " as missing";
+  finding.message = "the folder " + folder + " on the way to it may not be passed: " + files.front()->trouble + "; for this user " +
+                    count_text(files.size(), "file") + (files.size() == 1 ? " counts" : " count") + " as missing";
   for (const FileFacts* file : files)
     for (std::string& name : tensor_names(*file)) finding.tensors.push_back(std::move(name));
   finding.command = "chmod a+x " + shell_word(folder);
@@ -53,7 +54,8 @@ void say_link(const ModelFacts& model, const FileFacts& file, Findings& findings
 
 void say_other(const ModelFacts& model, const FileFacts& file, Findings& findings) {
   Finding finding = about(model, file.path, file.presence == Presence::special ? "file.special" : "file.io_error");
-  finding.message = file.presence == Presence::special ? "a fifo, socket or device stands where a file should be" : "the system could not read it: " + file.trouble;
+  finding.message =
+      file.presence == Presence::special ? "a fifo, socket or device stands where a file should be" : "the system could not read it: " + file.trouble;
   findings.add(std::move(finding));
 }
 
@@ -99,7 +101,8 @@ void check_partials(const ModelFacts& model, Findings& findings) {
 
 bool says_what_should_be(const FileFacts& file) {
   const std::string name = base_name(file.path);
-  return file.index || formats::is_index_name(name) || name == "config.json" || name == "adapter_config.json" || name == "model_index.json" || name == "params.json";
+  return file.index || formats::is_index_name(name) || name == "config.json" || name == "adapter_config.json" || name == "model_index.json" ||
+         name == "params.json";
 }
 
 // Weights that are not looked into further.
@@ -110,14 +113,18 @@ bool is_other_weights(const FileFacts& file) {
   return file.kind.kind == FileKind::onnx || file.kind.kind == FileKind::hdf5 || file.kind.kind == FileKind::tflite;
 }
 
-bool is_promise(const FileFacts& file) { return is_other_weights(file) || file.is_weights || formats::weight_format_of_name(base_name(file.path)) || says_what_should_be(file); }
+bool is_promise(const FileFacts& file) {
+  return raw_part(base_name(file.path)) || is_other_weights(file) || file.is_weights || formats::weight_format_of_name(base_name(file.path)) ||
+         says_what_should_be(file);
+}
 
 void check_any_model(const ModelFacts& model, Findings& findings) {
   const auto& files = model.files;
   if (std::any_of(files.begin(), files.end(), is_promise) || model.sealed || !model.folder_trouble.empty()) return;
   if (model.place.kind != publisher::PlaceKind::folder || model.single_file) return;
   Finding finding = about(model, "", "path.not_a_model");
-  finding.message = files.empty() ? "the folder is empty" : "none of its " + count_text(files.size(), "file") + " is a weight file, an index or a configuration";
+  finding.message =
+      files.empty() ? "the folder is empty" : "none of its " + count_text(files.size(), "file") + " is a weight file, an index or a configuration";
   findings.add(std::move(finding));
 }
 

@@ -47,10 +47,13 @@ std::optional<RawPart> raw_part(const std::string& file_name) {
   take_separator(rest);
   if (!take(rest, "part") && !take(rest, "split")) return std::nullopt;
   take_separator(rest);
+  part.before = file_name.substr(0, file_name.size() - rest.size());
   auto number = take_number(rest);
   if (!number) number = take_letters(rest);
   if (!number) return std::nullopt;
   part.number = *number;
+  part.after = std::string(rest);
+  part.written = file_name.substr(part.before.size(), file_name.size() - part.before.size() - rest.size());
   if (rest.empty()) return part;
   take_separator(rest);
   if (!take(rest, "of")) return std::nullopt;
@@ -59,6 +62,16 @@ std::optional<RawPart> raw_part(const std::string& file_name) {
   if (!count || !rest.empty()) return std::nullopt;
   part.count = *count;
   return part;
+}
+
+std::string raw_part_name(const RawPart& part, std::uint64_t number) {
+  std::string text = std::to_string(number);
+  if (!part.written.empty() && part.written[0] >= 'a') {
+    text = std::string(1, static_cast<char>('a' + (number - 1) % 26));
+    if (part.written.size() > 1) text.insert(text.begin(), static_cast<char>('a' + (number - 1) / 26 % 26));
+  }
+  if (text.size() < part.written.size()) text.insert(0, part.written.size() - text.size(), '0');
+  return part.before + text + part.after;
 }
 
 }  // namespace vouchfs::doctor

@@ -12,7 +12,8 @@ namespace vouchfs::doctor {
 namespace {
 
 constexpr std::uint64_t kMostParts = 65'535;  // split.count is a u16
-constexpr std::size_t kToldParts = 64;        // absent parts that get a finding of their own
+constexpr std::uint64_t kMostPieces = 1024;
+constexpr std::size_t kToldParts = 64;  // absent parts that get a finding of their own
 
 // The parts of one split model that are here, by number from 0.
 struct SplitSet {
@@ -161,31 +162,43 @@ void judge(const ModelFacts& model, const SplitSet& set, Findings& findings) {
 
 using RawSet = std::map<std::uint64_t, std::pair<const FileFacts*, RawPart>>;
 
+// Where the last tensor ends, by the header in the first piece; 0 when it is not here or cannot be read.
+std::uint64_t bytes_needed(const FileFacts& first) {
+  const auto read = open_reader(first);
+  if (!read) return 0;
+  const auto header = formats::read_gguf_header(first.bytes, *read);
+  std::uint64_t needed = 0;
+  if (header)
+    for (const formats::Tensor& tensor : header->problem ? header->claimed : header->tensors) needed = std::max(needed, tensor.end);
+  return needed;
+}
+
+std::string length_text(std::uint64_t bytes, std::uint64_t needed) {
+  if (needed == 0) return {};
+  return bytes >= needed ? "; together they are long enough for every tensor" : "; together they are " + bytes_text(needed - bytes) + " too short";
+}
+
 void judge_raw(const ModelFacts& model, const std::string& whole, const RawSet& pieces, Findings& findings) {
-  const FileFacts& first = *pieces.begin()->second.first;
-  const std::uint64_t count = std::max(pieces.begin()->second.second.count, pieces.rbegin()->first);
+  const auto& [first, part] = pieces.begin()->second;
+  const std::uint64_t count = std::min(std::max(part.count, pieces.rbegin()->first), kMostPieces);
   std::string names;
   std::vector<std::string> absent;
   std::uint64_t bytes = 0;
-  for (std::uint64_t k = 1; k <= std::min(count, kMostParts); ++k) {
+  for (std::uint64_t k = 1; k <= count; ++k) {
     const auto piece = pieces.find(k);
+    const std::string name = raw_part_name(part, k);
     if (piece == pieces.end())
-      absent.push_back(std::to_string(k));
+      absent.push_back(name);
     else
-      names += " " + shell_word(model.shown_path(piece->second.first->path)), bytes += piece->second.first->bytes;
+      bytes += piece->second.first->bytes;
+    names += " " + shell_word(name);
   }
-  Finding finding = about(model, first.path, "gguf.raw_part");
-  finding.message = "a piece of " + whole + " that was cut to upload it, no split that loaders know; " + std::to_string(pieces.size()) + " of " +
+  Finding finding = about(model, first->path, "gguf.raw_part");
+  finding.message = "a piece of " + base_name(whole) + " that was cut to upload it, no split that loaders know; " + std::to_string(pieces.size()) + " of " +
                     count_text(count, "piece") + " here";
-  if (!absent.empty()) finding.message += ", missing: " + list_text(absent);
-  std::uint64_t needed = 0;
-  if (first.gguf)
-    for (const formats::Tensor& tensor : first.gguf->claimed) needed = std::max(needed, tensor.end);
-  if (needed != 0 && absent.empty())
-    finding.message +=
-        bytes >= needed ? "; together they are long enough for every tensor" : "; together they are " + bytes_text(needed - bytes) + " too short";
-  if (!absent.empty()) finding.advice = "fetch the missing pieces, then join all of them in order with cat";
-  if (absent.empty()) finding.command = "cat" + names + " > " + shell_word(model.shown_path(whole));
+  finding.message += absent.empty() ? length_text(bytes, bytes_needed(*first)) : ", missing: " + list_text(absent);
+  if (!absent.empty()) finding.advice = "fetch the missing pieces into the same folder, then join all of them in order with cat";
+  finding.command = "cat" + names + " > " + shell_word(base_name(whole));
   findings.add(std::move(finding));
 }
 

@@ -36,6 +36,7 @@ void say_partial(const ModelFacts& model, const HubPartial& partial, const Parti
   const FileFacts* file = model.find(owner.path);
   if (said || partial.finished || (file != nullptr && file->presence == Presence::readable)) finding.severity = Severity::note;
   if (partial.finished) finding.message = "left over from a download that was finished since: blobs/" + partial.name;
+  if (partial.finished) finding.file = cache_prefix(model) + "blobs/" + partial.name;
   if (partial.finished) finding.advice = "remove it: nothing reads it";
   finding.command = partial.finished ? "rm " + shell_word(model.place.cache_dir + "/blobs/" + partial.name) : fetch_command(model, owner.path);
   findings.add(std::move(finding));
@@ -66,6 +67,7 @@ void check_no_exist(const ModelFacts& model, Findings& findings) {
     const bool published = std::any_of(absent.begin(), absent.end(), [&](const publisher::AbsentFile& file) { return file.path == path; });
     if (!present && !published && (weights || !matters(path))) continue;
     Finding finding = about(model, path, "hub.no_exist");
+    finding.file = cache_prefix(model) + ".no_exist/" + model.place.revision + "/" + path;
     finding.message = present ? "marked as absent, though it is there: offline, libraries believe the mark"
                               : "marked as absent, so that offline libraries do not ask for it again";
     if (!present && published) finding.message += "; yet the publisher's listing names it";

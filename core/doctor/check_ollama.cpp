@@ -27,7 +27,9 @@ std::string pull_command(const ModelFacts& model) { return "ollama pull " + shel
 void say_manifest(const ModelFacts& model, const std::string& text, const std::string& trouble, Findings& findings) {
   Finding finding;
   finding.code = "ollama.manifest_broken";
-  finding.file = model.place.manifest;
+  // Of a store: what stands before "blobs".
+  finding.file =
+      (model.shown.empty() ? std::string() : model.shown.substr(0, model.shown.size() - base_name(model.place.model_dir).size())) + model.place.manifest;
   finding.offset = 0;
   finding.length = text.size();
   finding.message =
@@ -39,12 +41,10 @@ void say_manifest(const ModelFacts& model, const std::string& text, const std::s
   findings.add(std::move(finding));
 }
 
-std::string type_of(const std::string& media_type) { return printable(media_type.substr(media_type.find_last_of('.') + 1)); }
-
 void say_layer(const ModelFacts& model, const publisher::NamedLayer& named, const OllamaPartial* partial, Findings& findings) {
   const formats::OllamaLayer& layer = named.layer;
   Finding finding = about(model, named.path, partial != nullptr ? "ollama.partial" : "ollama.layer_missing");
-  const std::string what = "the layer of type " + type_of(layer.media_type) + ", " + bytes_text(layer.bytes) + ", sha256:" + layer.sha256 + ", of " +
+  const std::string what = "the layer of type " + printable(layer.media_type) + ", " + bytes_text(layer.bytes) + ", sha256:" + layer.sha256 + ", of " +
                            printable(model_name(model.place.manifest));
   finding.message = partial != nullptr ? what + " is not downloaded to its end: " + std::to_string(partial->there) + " of " + std::to_string(layer.bytes) +
                                              " bytes are there, in blobs/" + partial->name + " (reserved in full, so its size says nothing)"

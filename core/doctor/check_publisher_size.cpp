@@ -120,7 +120,8 @@ void check_absent(const ModelFacts& model, Findings& findings) {
 
 void check_publisher_size(const ModelFacts& model, Findings& findings) {
   if (!model.single_file) {
-    check_absent(model, findings);
+    // Layers that a store lacks are said with the model they belong to.
+    if (model.place.kind != publisher::PlaceKind::ollama) check_absent(model, findings);
     for (const std::string& note : model.evidence.notes) {
       Finding finding;
       finding.code = "publisher.bad_list";

@@ -99,8 +99,10 @@ void say_cut_legacy(const FileFacts& file, Finding finding, Findings& findings) 
   finding.tensors = lost_tensors(file);
   finding.offset = file.bytes;
   if (needed > file.bytes) finding.length = needed - file.bytes;
-  finding.message = "truncated: the file ends at byte " + std::to_string(file.bytes) +
-                    (needed > file.bytes ? ", its tensors need " + std::to_string(needed) : std::string()) + whole_text(file, finding.tensors.size());
+  finding.message =
+      "truncated: the file ends at byte " + std::to_string(file.bytes) +
+      (needed > file.bytes ? ", its tensors need " + std::to_string(needed) + ": " + bytes_text(needed - file.bytes) + " missing" : std::string()) +
+      whole_text(file, finding.tensors.size());
   findings.add(std::move(finding));
 }
 

@@ -37,6 +37,7 @@ std::span<const Check> model_checks() {
       Check{"gguf_split", check_gguf_split},
       Check{"torch_container", check_torch_container},
       Check{"torch_globals", check_torch_globals},
+      Check{"holes", check_holes},
       Check{"hub_cache", check_hub_cache},
       Check{"ollama", check_ollama},
       Check{"seal", check_seal},

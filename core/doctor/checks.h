@@ -56,6 +56,7 @@ void check_text_files(const ModelFacts& model, Findings& findings);       // JSO
 void check_hub_cache(const ModelFacts& model, Findings& findings);        // refs, .no_exist, .incomplete of the cache the snapshot lies in
 void check_ollama(const ModelFacts& model, Findings& findings);           // layers absent or of another size, partial downloads
 void check_seal(const ModelFacts& model, Findings& findings);             // files and sizes against the seal
+void check_holes(const ModelFacts& model, Findings& findings);            // tensor data that was never written to disk
 void check_mount(const ModelFacts& model, Findings& findings);            // filesystem the model lies on: network mounts and the loader flags worth knowing; dead mounts
 
 }  // namespace vouchfs::doctor

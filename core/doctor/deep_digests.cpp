@@ -40,7 +40,7 @@ std::optional<Finding> DigestWatch::finish(const ModelFacts& model) {
   if (wrong == file_.evidence.end()) return std::nullopt;
   const std::string by = "(" + std::string(publisher::to_string(wrong->kind)) + ": " + printable(wrong->from) + ")";
   Finding finding = about(model, file_.path, "publisher.digest_mismatch");
-  finding.message = wrong->bytes ? "bytes changed: the size is right, " : "the content is not the publisher's: ";
+  finding.message = wrong->bytes ? "bytes changed: the size is right, " : "bytes changed: ";
   finding.message += "its " + digest_name(wrong->digest) + " is " + got(*wrong) + ", the publisher's " + by + " is " + wrong->hex;
   if (file_.bytes == 0 && sha256 == kDigestOfNothing)
     finding.message += "; e3b0c442… is the digest of zero bytes: nothing was written or nothing could be read, so look at disk and permissions";

@@ -26,8 +26,13 @@ struct Watches {
   }
 };
 
+// Of a file that has an error already the digest tells something new only when the size is right: whether it was published like that.
+bool has_published_size(const FileFacts& file) {
+  return std::any_of(file.evidence.begin(), file.evidence.end(), [&](const publisher::Evidence& evidence) { return evidence.bytes == file.bytes; });
+}
+
 void make_watches(const DeepContext& context, const FileFacts& file, bool has_error, Watches& watches) {
-  if (!has_error && !file.evidence.empty()) watches.digests.emplace(file);
+  if (has_error ? has_published_size(file) : !file.evidence.empty()) watches.digests.emplace(file);
   if (file.torch && file.torch->checksums) watches.records.emplace(file);
   if (file.sealed) watches.blocks.emplace(context.model, file, *file.sealed, context.engine);
   if (!has_error && file.tensors() != nullptr) watches.tensors.emplace(file);
@@ -87,22 +92,46 @@ void say_tree(const DeepContext& context, const FileFacts& file, const std::stri
   findings.push_back(std::move(finding));
 }
 
+// Zeros are what became of the bytes that the digest says have changed: one cause, one finding.
+std::vector<BadPlace> take_zeros(std::vector<Finding>& findings) {
+  std::vector<BadPlace> places;
+  const auto is_zeros = [](const Finding& finding) { return finding.code == "data.zero_tensor" || finding.code == "data.zero_run"; };
+  for (const Finding& finding : findings)
+    if (is_zeros(finding))
+      places.push_back(
+          {{finding.offset.value_or(0), finding.length.value_or(0)}, "of " + list_text(finding.tensors) + ": " + finding.message, finding.tensors});
+  findings.erase(std::remove_if(findings.begin(), findings.end(), is_zeros), findings.end());
+  return places;
+}
+
+// The seal knows the blocks, an archive its records; without either, zeros show a place.
+const std::vector<BadPlace>& best_places(const std::vector<BadPlace>& blocks, const std::vector<BadPlace>& records, const std::vector<BadPlace>& zeros) {
+  if (!blocks.empty()) return blocks;
+  return records.empty() ? zeros : records;
+}
+
+void say_changed(const DeepContext& context, const FileFacts& file, const std::vector<BadPlace>& blocks, const std::vector<BadPlace>& records,
+                 std::vector<Finding>& findings) {
+  const char* code = blocks.empty() ? "torch.crc_mismatch" : "seal.block_mismatch";
+  for (const BadPlace& place : blocks.empty() ? records : blocks) {
+    findings.push_back(at_place(context, file, code, place));
+    if (!blocks.empty()) findings.back().command = "vouchfs repair " + shell_word(context.model.place.model_dir) + " --from GOOD_COPY";
+  }
+}
+
 std::vector<Finding> judge(const DeepContext& context, const FileFacts& file, Watches& watches) {
   std::vector<Finding> findings;
+  if (watches.tensors) watches.tensors->finish(context.model, findings);
   const std::vector<BadPlace> blocks = watches.blocks ? watches.blocks->finish() : std::vector<BadPlace>{};
   const std::vector<BadPlace> records = watches.records ? watches.records->finish() : std::vector<BadPlace>{};
-  std::optional<Finding> digest = watches.digests ? watches.digests->finish(context.model) : std::nullopt;
-  if (digest) {
-    add_places(*digest, blocks.empty() ? records : blocks);
+  if (auto digest = watches.digests ? watches.digests->finish(context.model) : std::nullopt) {
+    const std::vector<BadPlace> zeros = take_zeros(findings);
+    add_places(*digest, best_places(blocks, records, zeros));
     findings.push_back(*std::move(digest));
-  } else if (!blocks.empty()) {
-    for (const BadPlace& place : blocks) findings.push_back(at_place(context, file, "seal.block_mismatch", place));
-    for (Finding& finding : findings) finding.command = "vouchfs repair " + shell_word(context.model.place.model_dir) + " --from GOOD_COPY";
   } else {
-    for (const BadPlace& place : records) findings.push_back(at_place(context, file, "torch.crc_mismatch", place));
+    say_changed(context, file, blocks, records, findings);
   }
   if (watches.blocks && !watches.blocks->trouble().empty()) say_tree(context, file, watches.blocks->trouble(), findings);
-  if (watches.tensors) watches.tensors->finish(context.model, findings);
   return findings;
 }
 

@@ -19,9 +19,8 @@ struct DeepContext {
   const CancelFlag& cancel;
 };
 
-// `has_error`: something is known to be wrong with the file already; then its publisher's digest and its zeros would only say the same again.
-// `buffer`: what is read into; a multiple of 4096 bytes.
-// Fails: cancelled. A file that cannot be read is a finding.
+// `has_error`: something is known to be wrong with the file already; then its zeros would only say the same again, and so would its digest unless the size is
+// right. `buffer`: what is read into; a multiple of 4096 bytes. Fails: cancelled. A file that cannot be read is a finding.
 Result<std::vector<Finding>> deep_file(const DeepContext& context, const FileFacts& file, bool has_error, std::span<std::uint8_t> buffer);
 
 }  // namespace vouchfs::doctor

@@ -61,9 +61,8 @@ Status look_at(const ModelFacts& model, const DoctorOptions& options, const std:
   return {};
 }
 
-// Findings name files below PATH: a model that PATH does not name itself has its own place in them. Layers of an Ollama model have names that lie nowhere.
+// Findings name files below PATH: a model that PATH does not name itself has its own place in them; layers of an Ollama store lie in its blobs.
 std::string shown_prefix(const std::string& path, const publisher::Place& place) {
-  if (place.kind == publisher::PlaceKind::ollama) return path.starts_with("ollama:") ? std::string() : place.name;
   std::string root = path;
   while (root.size() > 1 && root.back() == '/') root.pop_back();
   const std::string& dir = place.model_dir;

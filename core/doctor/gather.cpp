@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "doctor/check_parts.h"
 #include "doctor/facts.h"
+#include "doctor/folder_list.h"
 #include "doctor/gather_parts.h"
 
 namespace vouchfs::doctor {
@@ -62,6 +63,9 @@ const FileFacts* ModelFacts::find(const std::string& path) const {
 }
 
 std::string ModelFacts::shown_path(const std::string& path) const {
+  // In a store the files of several models lie together, under the names of their digests.
+  const auto named = std::find_if(place.files.begin(), place.files.end(), [&](const publisher::NamedFile& file) { return !shown.empty() && file.path == path; });
+  if (named != place.files.end()) return shown + "/" + named->source;
   if (shown.empty() || path.empty()) return shown.empty() ? path : shown;
   return shown + "/" + path;
 }
@@ -70,7 +74,9 @@ Result<ModelFacts> gather(const publisher::Place& place, const GatherOptions& op
   ModelFacts model;
   model.place = place;
   if (place.kind == publisher::PlaceKind::ollama) {
-    for (const publisher::NamedFile& file : place.files) model.files.push_back(stat_file(file.path, place.model_dir + "/" + file.source));
+    // A layer that is not in the store is no file; check_ollama says which it is.
+    for (const publisher::NamedFile& file : place.files)
+      if (const std::string blob = place.model_dir + "/" + file.source; is_there(blob)) model.files.push_back(stat_file(file.path, blob));
   } else {
     VOUCHFS_TRY(scan_folder(model, cancel));
   }
