@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "doctor/catalogue.h"
 #include "doctor/doctor.h"
 #include "mount_tools/command.h"
 #include "mount_tools/engine.h"
@@ -37,6 +38,7 @@ struct Options {
   unsigned jobs = 0;
   bool deep = false;
   bool ci = false;
+  bool codes = false;
 };
 
 std::size_t terminal_width() {
@@ -147,7 +149,24 @@ ExitCode exit_code_of_verdict(Verdict verdict) {
   return ExitCode::corruption;
 }
 
+ExitCode say_codes(Output& output) {
+  for (const doctor::CodeFacts& facts : doctor::catalogue()) {
+    const std::string verdict = facts.severity == doctor::Severity::error ? std::string(", ") + doctor::to_string(facts.verdict) : "";
+    output.result(std::string(facts.code) + ": " + doctor::to_string(facts.severity) + verdict + ": " + std::string(facts.title));
+    output.record({{"type", "code"},
+                   {"code", facts.code},
+                   {"severity", doctor::to_string(facts.severity)},
+                   {"verdict", doctor::to_string(facts.verdict)},
+                   {"title", facts.title},
+                   {"loader", facts.loader},
+                   {"advice", facts.advice}});
+  }
+  return ExitCode::ok;
+}
+
 ExitCode run_doctor(const Options& options, Output& output) {
+  if (options.codes) return say_codes(output);
+  if (options.paths.empty()) return failed(output, make_error(ErrorCode::invalid_argument, "no PATH is given", {}, "name a model, a file, a cache or a store"));
   CancelFlag cancel;
   const InterruptWatch watch(cancel);
   const auto wanted = doctor_options(options);
@@ -178,7 +197,7 @@ ExitCode run_doctor(const Options& options, Output& output) {
 
 Run add_doctor(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("path", options->paths, "a model directory, a weight file, a Hugging Face cache, an Ollama store, or ollama:NAME:TAG")->required()->type_name("PATH...");
+  app.add_option("path", options->paths, "a model directory, a weight file, a Hugging Face cache, an Ollama store, or ollama:NAME:TAG")->type_name("PATH...");
   app.add_flag("--deep", options->deep, "read everything: digests, checksums, zeros, NaN and Inf");
   app.add_option("--as", options->as_user, "judge access as this user: a name or a number (needs root)")->type_name("USER");
   app.add_option("--seal", options->seal_dir, "the seal lies there instead of in PATH/.vouch")->type_name("DIR");
@@ -186,6 +205,7 @@ Run add_doctor(CLI::App& app) {
   app.add_option("--jobs", options->jobs, "threads of --deep; 0: one a core")->capture_default_str()->type_name("N")->check(CLI::Range(0U, 1024U));
   app.add_flag("--ci", options->ci, "print GitHub annotations instead of text");
   app.add_option("--junit", options->junit, "also write a JUnit file")->type_name("FILE");
+  app.add_flag("--codes", options->codes, "print every code with its severity, verdict and meaning, and exit");
   return [options](Output& output) { return run_doctor(*options, output); };
 }
 

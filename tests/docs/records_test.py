@@ -72,6 +72,12 @@ class Records(mounts.MountCase):
         mounts.damage_block(f"{model}/{SHARD}", 3)
         self.assertEqual(self.check("verify", model, exit_code=3), {"corrupt", "summary"})
 
+    def test_doctor(self):
+        model = self.model()
+        os.truncate(f"{model}/{SHARD}", 100)
+        self.assertEqual(self.check("doctor", model, exit_code=3), {"finding", "summary"})
+        self.assertEqual(self.check("doctor", "--codes"), {"code"})
+
     def test_mount_and_umount(self):
         model, mount = self.model(), self.new_folder("mnt")
         self.assertEqual(self.check("mount", model, mount), {"summary"})
