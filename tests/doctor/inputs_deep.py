@@ -20,18 +20,18 @@ one("R37", "NaN and Inf", "whole", ODD, [note("data.not_finite", FILE, tensors=[
 
 def flip_far_inside(folder):
     raw = bytearray((folder / FILE).read_bytes())
-    raw[W_DATA + 20000] ^= 1
+    raw[W_DATA + 26000] ^= 1
     (folder / FILE).write_bytes(raw)
 
 
-BAD_BLOCK = (W_DATA + 20000) // 4096
+BAD_BLOCK = (W_DATA + 26000) // 4096
 one("R38", "one bit changed after sealing", "damaged", W, [Want("seal.block_mismatch", FILE, BAD_BLOCK * 4096, 4096, ["second.weight"])], options=("--deep",),
     sealed=True, spoil=flip_far_inside)
 
 
 @case("C40", "line ends converted", "damaged")
 def _(folder):
-    raw = w.safetensors([("x", "U8", (20000,), (b"line\n" + w.noise_of("x", 35)) * 500)])
+    raw = w.safetensors([("x", "U8", (26000,), (b"line\n" + w.noise_of("x", 35)) * 500)])
     write(folder / FILE, raw.replace(b"\n", b"\r\n"))
     write(folder / "SHA256SUMS", ("%s  %s\n" % (hashlib.sha256(raw).hexdigest(), FILE)).encode())
     return [Want("text.crlf", FILE)]
@@ -39,6 +39,6 @@ def _(folder):
 
 @case("C39", "the right size and other bytes", "damaged", options=("--deep",))
 def _(folder):
-    write(folder / FILE, w.with_bytes(W, W_DATA + 20000, b"!"))
+    write(folder / FILE, w.with_bytes(W, W_DATA + 26000, b"!"))
     write(folder / "SHA256SUMS", ("%s  %s\n" % (hashlib.sha256(W).hexdigest(), FILE)).encode())
     return [Want("publisher.digest_mismatch", FILE, says=("bytes changed", hashlib.sha256(W).hexdigest()))]

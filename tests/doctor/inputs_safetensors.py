@@ -50,9 +50,16 @@ one("R06", "header only", "damaged", S[:S_DATA], [Want("safetensors.truncated", 
 one("R07", "cut inside the JSON", "damaged", S[:40], [Want("safetensors.header_truncated", FILE)])
 one("R08", "a length of 100000001", "damaged", struct.pack("<Q", 100_000_001) + S[8:], [Want("safetensors.length_impossible", FILE, 0, says=("100000001",))])
 
-one("R10", "a Git LFS pointer", "unusable", POINTER, [Want("lfs.pointer", FILE, says=POINTER_SAYS, command=("git lfs pull",))])
+one("R10", "a Git LFS pointer", "unusable", POINTER, [Want("lfs.pointer", FILE, 0, len(POINTER), says=(*POINTER_SAYS, "5000"))])
 one("R10", "a Git LFS pointer given as a file", "unusable", POINTER, [Want("lfs.pointer", FILE, says=POINTER_SAYS)], path=FILE)
 one("R10", "a Git LFS pointer with CRLF", "unusable", POINTER.replace(b"\n", b"\r\n"), [Want("lfs.pointer", FILE, says=POINTER_SAYS)])
+
+
+@case("R10", "a pointer in a clone", "unusable")
+def _(folder):
+    write(folder / ".git/HEAD", b"ref: refs/heads/main\n")
+    write(folder / FILE, POINTER)
+    return [Want("lfs.pointer", FILE, says=POINTER_SAYS, command=("git", "lfs pull", FILE))]
 
 
 @case("R10", "a pointer whose content lies in the store", "unusable")
@@ -67,7 +74,7 @@ def _(folder):
 
 one("R11", "a web page", "unusable", w.web_page(), [Want("content.web_page", FILE, says=("Sign in to your account",))])
 one("R13", "an error text", "unusable", b"Entry not found", [Want("content.error_text", FILE, says=("Entry not found",))])
-one("R15", "a torch zip under this name", "unusable", Z, [Want("content.other_format", FILE, says=("PyTorch",))])
+one("R15", "a torch zip under this name", "unusable", Z, [Want("content.other_format", FILE, says=("torch.save",))])
 one("R16", "a GGUF under this name", "unusable", G, [Want("content.other_format", FILE, says=("GGUF",))])
 one("C04", "a byte order mark before a good file", "damaged", b"\xef\xbb\xbf" + S, [Want("content.bom", FILE, 0, 3)])
 
@@ -122,4 +129,5 @@ one("C10", "bytes behind the end", "damaged", S + b"appended", [Want("safetensor
 one("C10", "two downloads joined", "damaged", S + S, [Want("safetensors.trailing_bytes", FILE, len(S), len(S))])
 one("C12", "a hole between tensors", "damaged", w.from_header(header_of(entry("x"), entry("y", begin=28, end=52)), w.noise_of("data", 52)), [Want("safetensors.gap", FILE)])
 one("C13", "F8_E8M0", "whole", w.safetensors([("x", "F8_E8M0", (4, 8))]), [note("safetensors.needs_newer", FILE, says=("0.6",))])
-one("R41", "a header of odd length", "whole", w.safetensors(ROWS + [("odd", "I8", (1,))], metadata={"format": "pt", "x": "abc"}, align=1), [note("safetensors.unaligned", FILE)])
+UNALIGNED = next(file for file in (w.safetensors(ROWS, metadata={"format": "pt", "x": "a" * i}, align=1) for i in range(2)) if w.data_offset(file) % 8)
+one("R41", "a header of odd length", "whole", UNALIGNED, [note("safetensors.unaligned", FILE)])

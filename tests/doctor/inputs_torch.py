@@ -33,6 +33,6 @@ def _(folder):
     return [note("torch.script", "model.pt")]
 
 
-one("C28", "a legacy pickle cut", "damaged", L[:-5], [Want("torch.truncated", BIN, len(L) - 5, 5, ["head.bias"], says=("5 bytes",))], file=BIN)
+one("C28", "a legacy pickle cut", "damaged", L[:-5], [Want("torch.truncated", BIN, len(L) - 5, 5, ["head.bias"], says=(str(len(L) - 5), str(len(L))))], file=BIN)
 one("C29", "a class that is not on the list", "whole", w.torch_zip(more=w.unicode_of("extra") + w.global_of("my_package.models", "Config") + b")R").bytes(),
     [warning("torch.unlisted_global", BIN, says=("my_package.models", "Config"))], file=BIN)
