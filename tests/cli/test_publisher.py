@@ -1,0 +1,224 @@
+"""ingest against what the publisher left: every kind of evidence, what each mode refuses, the words for it, and provenance.json."""
+import json
+import os
+import shutil
+
+import models
+import mounts
+import stores
+from stores import COMMIT, OTHER_COMMIT, git_sha1, sha256
+
+
+class PublisherCase(mounts.MountCase):
+    def setUp(self):
+        super().setUp()
+        models.write_model(self.path("made"), shards=2)
+        self.files = {name: mounts.read_file(self.path("made", name)) for name in os.listdir(self.path("made"))}
+        self.files["sub/vocab.txt"] = mounts.noise(9000, 3)
+        self.shard = models.shard_name(1, 2)
+
+    def plain(self, name="model"):
+        folder = self.path(name)
+        for path, data in self.files.items():
+            mounts.write_file(os.path.join(folder, path), data)
+        return folder
+
+    def ingest(self, model, *options, code=0):
+        done = mounts.vouchfs("ingest", model, "--json", *options)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return models.records(done.stdout, "summary" if code == 0 else "error")[0], done.stderr
+
+    def assert_refused(self, model, *words, seal=None, options=()):
+        error, text = self.ingest(model, *options, code=5)
+        for word in words:
+            self.assertIn(word, error["message"])
+        self.assertIn(words[0], text)
+        self.assertFalse(os.path.exists((seal or model + "/.vouch") + "/manifest.json"), "something was published")
+        return error
+
+
+class TestEvidence(PublisherCase):
+    def assert_kinds(self, seal, kinds, count):
+        """Every file was checked against these kinds and no others, each with the digest it has."""
+        rows, _ = stores.provenance(seal)
+        checked = {path: row for path, row in rows.items() if row[1]}
+        self.assertEqual(len(checked), count)
+        for path, (result, evidence) in checked.items():
+            self.assertEqual(result, "ok", path)
+            self.assertEqual({kind for kind, _, _ in evidence}, kinds(path) if callable(kinds) else kinds, path)
+            data = self.files[path]
+            for _, digest, _ in evidence:
+                self.assertIn(digest, ("sha256:" + sha256(data), "git-sha1:" + git_sha1(data)))
+        return rows
+
+    def test_a_snapshot_by_the_names_of_its_blobs_and_by_the_listing(self):
+        _, snapshot = stores.hf_cache(self.path("hub"), self.files)
+        summary, _ = self.ingest(snapshot)
+        self.assertEqual((summary["publisher_ok"], summary["publisher_without"], summary["publisher_mismatches"]), (len(self.files), 0, 0))
+        rows = self.assert_kinds(snapshot + "/.vouch", {"hf-blob", "hf-tree"}, len(self.files))
+        self.assertIn(("hf-tree", "sha256:" + sha256(self.files[self.shard]), "trees/%s.json" % COMMIT), rows[self.shard][1])
+        self.assertIn(("hf-blob", "git-sha1:" + git_sha1(self.files["config.json"]), "blobs/" + git_sha1(self.files["config.json"])), rows["config.json"][1])
+
+    def test_a_model_folder_of_a_cache_and_its_revisions(self):
+        home, snapshot = stores.hf_cache(self.path("hub"), self.files)
+        other = {**self.files, "config.json": b"{}"}
+        _, second = stores.hf_cache(self.path("hub"), other, commit=OTHER_COMMIT, refs=("v2", "refs/pr/1"))
+        self.ingest(home)
+        self.assertTrue(os.path.exists(snapshot + "/.vouch/manifest.json"))
+        self.assertFalse(os.path.exists(second + "/.vouch"))
+        for revision in ("v2", "refs/pr/1", OTHER_COMMIT):
+            shutil.rmtree(second + "/.vouch", ignore_errors=True)
+            self.ingest(home, "--revision", revision)
+            self.assertTrue(os.path.exists(second + "/.vouch/manifest.json"), revision)
+            mounts.vouchfs_ok("verify", home, "--revision", revision)
+        for command in ("ingest", "verify", "ls"):
+            done = mounts.vouchfs(command, home, "--revision", "absent")
+            self.assertEqual(done.returncode, 10, command)
+            self.assertIn("v2", done.stderr)
+            self.assertEqual(mounts.vouchfs(command, self.path("made"), "--revision", "main").returncode, 2, command)
+        self.assertEqual(mounts.vouchfs_ok("digest", home).stdout.split()[0], mounts.vouchfs_ok("digest", snapshot).stdout.split()[0])
+
+    def test_a_download_into_a_folder_by_its_notes_and_listing(self):
+        model = self.plain()
+        for path, data in self.files.items():
+            etag = sha256(data) if stores.is_large(path) else git_sha1(data)
+            mounts.write_file("%s/.cache/huggingface/download/%s.metadata" % (model, path), ("%s\n%s\n%f\n" % (COMMIT, etag, os.stat(os.path.join(model, path)).st_mtime)).encode())
+        self.ingest(model, "--check-publisher", "require")
+        self.assert_kinds(model + "/.vouch", {"hf-local-dir"}, len(self.files))
+        mounts.write_file(model + "/.cache/huggingface/trees/%s.json" % COMMIT, stores.hf_tree(self.files))
+        self.ingest(model)
+        self.assert_kinds(model + "/.vouch", {"hf-local-dir", "hf-tree"}, len(self.files))
+
+    def test_a_git_checkout_by_its_pointers_and_blobs(self):
+        model = self.path("repo")
+        head = stores.git_repository(model, self.files)
+        self.ingest(model, "--check-publisher", "require")
+        rows = self.assert_kinds(model + "/.vouch", lambda path: {"git-lfs" if stores.is_large(path) else "git-blob"}, len(self.files))
+        self.assertEqual(rows[self.shard][1][0][2], "git:" + head)
+        mounts.flip(model + "/sub/vocab.txt", 5)
+        shutil.rmtree(model + "/.vouch")
+        self.assert_refused(model, "bytes changed", "git-blob", git_sha1(self.files["sub/vocab.txt"]))
+
+    def test_a_pointer_that_was_never_fetched(self):
+        model = self.path("repo")
+        stores.git_repository(model, self.files)
+        mounts.write_file(os.path.join(model, self.shard), stores.lfs_pointer(self.files[self.shard]))
+        self.assert_refused(model, "a Git LFS pointer lies in its place", "git lfs pull", sha256(self.files[self.shard]))
+
+    def test_checksum_lists_are_exempt_themselves(self):
+        model = self.plain()
+        lines = "".join("%s  ./%s\n" % (sha256(data), path) for path, data in self.files.items() if path != "config.json")
+        mounts.write_file(model + "/SHA256SUMS", lines.encode())
+        mounts.write_file(model + "/config.json.sha256", sha256(self.files["config.json"]).encode() + b"\n")
+        mounts.write_file(model + "/.gitattributes", b"*.bin filter=lfs\n")
+        summary, _ = self.ingest(model, "--check-publisher", "require")
+        self.assertEqual((summary["publisher_ok"], summary["publisher_exempt"]), (len(self.files), 3))
+        rows = self.assert_kinds(model + "/.vouch", {"sha256sums"}, len(self.files))
+        self.assertEqual({path for path, row in rows.items() if row[0] == "exempt"}, {"SHA256SUMS", "config.json.sha256", ".gitattributes"})
+
+    def test_listed_files_that_are_absent_are_a_warning(self):
+        _, snapshot = stores.hf_cache(self.path("hub"), self.files)
+        os.unlink(os.path.join(snapshot, "sub/vocab.txt"))
+        done = mounts.vouchfs_ok("ingest", snapshot, "--json")
+        self.assertIn("1 file of the publisher's listing (trees/%s.json) not here: sub/vocab.txt" % COMMIT, "".join(r["message"] for r in models.records(done.stdout, "warning")))
+        self.assertEqual(models.records(done.stdout, "summary")[0]["publisher_absent"], 1)
+        _, document = stores.provenance(snapshot + "/.vouch")
+        self.assertEqual([row["path"] for row in document["missing"]], ["sub/vocab.txt"])
+
+
+class TestRefusals(PublisherCase):
+    def test_changed_bytes_of_the_right_size(self):
+        _, snapshot = stores.hf_cache(self.path("hub"), self.files)
+        mounts.flip(os.path.join(snapshot, self.shard), 20000)
+        now = sha256(mounts.read_file(os.path.join(snapshot, self.shard)))
+        error = self.assert_refused(snapshot, "bytes changed", "sha256:" + now, "sha256:" + sha256(self.files[self.shard]), "hf-blob", "blobs/")
+        self.assertIn(self.shard, json.dumps(error))
+
+    def test_a_transfer_that_stopped(self):
+        _, snapshot = stores.hf_cache(self.path("hub"), self.files)
+        size = len(self.files[self.shard])
+        os.truncate(os.path.join(snapshot, self.shard), size - 777)
+        self.assert_refused(snapshot, "transfer stopped at byte %d of %d" % (size - 777, size))
+
+    def test_a_small_file_by_its_git_name(self):
+        _, snapshot = stores.hf_cache(self.path("hub"), self.files, tree=False)
+        mounts.flip(os.path.join(snapshot, "config.json"), 3)
+        self.assert_refused(snapshot, "its bytes are not the publisher's", "git-sha1:" + git_sha1(self.files["config.json"]))
+
+    def test_every_bad_file_is_counted_and_off_takes_them_all(self):
+        _, snapshot = stores.hf_cache(self.path("hub"), self.files)
+        for path in (self.shard, "config.json", "sub/vocab.txt"):
+            mounts.flip(os.path.join(snapshot, path), 3)
+        self.assert_refused(snapshot, "2 files more do not fit either")
+        summary, _ = self.ingest(snapshot, "--check-publisher=off")
+        self.assertEqual((summary["publisher_check"], summary["publisher_ok"]), ("off", 0))
+        rows, document = stores.provenance(snapshot + "/.vouch")
+        self.assertEqual(document["check"], "off")
+        self.assertEqual({row[0] for row in rows.values()}, {"unchecked"})
+
+    def test_require_wants_evidence_for_every_file(self):
+        model = self.plain()
+        mounts.write_file(model + "/SHA256SUMS", ("%s  config.json\n" % sha256(self.files["config.json"])).encode())
+        self.assert_refused(model, "no evidence of the publisher for 3 files", self.shard, "sub/vocab.txt", options=("--check-publisher", "require"))
+        summary, _ = self.ingest(model)
+        self.assertEqual((summary["publisher_ok"], summary["publisher_without"]), (1, 3))
+        rows, _ = stores.provenance(model + "/.vouch")
+        self.assertEqual(rows[self.shard], ("absent", []))
+
+    def test_an_older_seal_survives_a_refusal(self):
+        model = self.plain()
+        self.ingest(model)
+        before = {name: mounts.read_file(model + "/.vouch/" + name) for name in ("manifest.json", "provenance.json")}
+        names = models.names_below(model + "/.vouch")
+        mounts.write_file(model + "/SHA256SUMS", ("%s  config.json\n" % ("0" * 64)).encode())
+        self.ingest(model, code=5)
+        for name, data in before.items():
+            self.assertEqual(mounts.read_file(model + "/.vouch/" + name), data)
+        self.assertEqual([name for name in models.names_below(model + "/.vouch") if not name.startswith("work")], names)
+
+    def test_check_says_3_for_the_seal_and_5_for_the_publisher(self):
+        model = self.plain()
+        mounts.write_file(model + "/SHA256SUMS", ("%s  config.json\n" % ("0" * 64)).encode())
+        self.ingest(model, "--check-publisher=off")
+        self.ingest(model, "--check", "--check-publisher=off")
+        self.ingest(model, "--check", code=5)
+        mounts.flip(model + "/config.json", 2)
+        self.ingest(model, "--check", code=3)
+
+    def test_an_unknown_word_is_a_usage_error(self):
+        self.assertEqual(mounts.vouchfs("ingest", self.plain(), "--check-publisher", "sometimes").returncode, 2)
+
+    def test_a_list_that_cannot_be_read_is_a_warning(self):
+        model = self.plain()
+        mounts.write_file(model + "/SHA256SUMS", b"<!DOCTYPE html>\n")
+        done = mounts.vouchfs_ok("ingest", model, "--json")
+        self.assertIn("SHA256SUMS cannot be used", "".join(r["message"] for r in models.records(done.stdout, "warning")))
+
+
+class TestProvenance(PublisherCase):
+    def test_is_the_same_everywhere_and_of_this_seal(self):
+        texts = []
+        for top in ("one", "two/deeper"):
+            _, snapshot = stores.hf_cache(self.path(top), self.files)
+            self.ingest(snapshot)
+            texts.append(mounts.read_file(snapshot + "/.vouch/provenance.json"))
+            self.assertEqual(json.loads(texts[-1])["model_digest"], mounts.vouchfs_ok("digest", snapshot).stdout.split()[0])
+        self.assertEqual(texts[0], texts[1])
+        self.assertNotIn(self.dir.encode(), texts[0])
+
+    def test_does_not_change_the_model_digest(self):
+        plain = self.plain()
+        _, snapshot = stores.hf_cache(self.path("hub"), self.files)
+        self.ingest(plain)
+        self.ingest(snapshot)
+        self.assertEqual(mounts.read_file(plain + "/.vouch/manifest.json"), mounts.read_file(snapshot + "/.vouch/manifest.json"))
+        self.assertNotEqual(mounts.read_file(plain + "/.vouch/provenance.json"), mounts.read_file(snapshot + "/.vouch/provenance.json"))
+
+    def test_text_says_what_was_checked(self):
+        _, snapshot = stores.hf_cache(self.path("hub"), self.files)
+        self.assertIn("publisher: %d files as published (hf-blob, hf-tree)" % len(self.files), mounts.vouchfs_ok("ingest", snapshot).stdout)
+        self.assertIn("publisher: no digests of it were found", mounts.vouchfs_ok("ingest", self.plain()).stdout)
+
+
+if __name__ == "__main__":
+    mounts.main()
