@@ -3,6 +3,8 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/utf8.h"
@@ -25,6 +27,7 @@ struct Options {
   std::string seal_dir;
   std::string revision;
   std::string check_publisher = "auto";
+  std::vector<std::string> fixes;
 };
 
 Result<ingest::IngestReport> ingest_with_progress(const Options& options, Output& output) {
@@ -49,6 +52,15 @@ std::string publisher_text(const ingest::PublisherSummary& publisher) {
   return text;
 }
 
+void say_fixes(const ingest::IngestReport& report, Output& output) {
+  for (const seal::FileFix& fix : report.fixes) {
+    std::string kinds;
+    for (const std::string& kind : fix.kinds) kinds += (kinds.empty() ? "" : ", ") + kind;
+    output.note("mended in the view: " + printable(fix.path) + " (" + kinds + ")");
+    output.record({{"type", "fix"}, {"path", fix.path}, {"kinds", fix.kinds}, {"size", fix.bytes}, {"fsverity", hash::to_hex(fix.fsverity)}, {"sha256", hash::to_hex(fix.sha256)}});
+  }
+}
+
 void say(const Options& options, const ingest::IngestReport& report, double seconds, Output& output) {
   for (const std::string& warning : report.warnings) output.warning(warning);
   for (const std::string& folder : report.left_out) {
@@ -56,6 +68,7 @@ void say(const Options& options, const ingest::IngestReport& report, double seco
     output.record({{"type", "left_out"}, {"path", folder}});
   }
   if (report.resumed_files != 0) output.note("taken over from an interrupted run: " + counted(report.resumed_files, "file"));
+  say_fixes(report, output);
   output.note(publisher_text(report.publisher));
   const std::string facts = counted(report.files, "file") + ", " + format_bytes(report.bytes) + ", " + counted(report.tensors, "tensor");
   if (!options.ingest.check_only)
@@ -68,6 +81,7 @@ void say(const Options& options, const ingest::IngestReport& report, double seco
                  {"bytes", report.bytes},
                  {"tensors", report.tensors},
                  {"resumed_files", report.resumed_files},
+                 {"fixes", report.fixes.size()},
                  {"warnings", report.warnings.size()},
                  {"differences", report.differences.size()},
                  {"publisher_check", ingest::to_string(report.publisher.mode)},
@@ -98,6 +112,7 @@ Status complete(Options& options) {
   const auto mode = ingest::publisher_mode_from(options.check_publisher);
   if (!mode) return fail(ErrorCode::invalid_argument, "'" + options.check_publisher + "' is no way to check the publisher", {}, "write auto, require or off");
   options.ingest.check_publisher = *mode;
+  VOUCHFS_ASSIGN(options.ingest.fixes, ingest::fix_wishes(options.fixes));
   return {};
 }
 
@@ -122,6 +137,9 @@ Run add_ingest(CLI::App& app) {
   app.add_option("--check-publisher", options->check_publisher, "digests the publisher left: auto refuses what differs, require also what has none, off")
       ->capture_default_str()
       ->type_name("auto|require|off");
+  app.add_option("--fix", options->fixes, "mend files in the view, not on disk: bom (leave out a byte order mark), format (add {\"format\":\"pt\"})")
+      ->delimiter(',')
+      ->type_name("bom,format");
   app.add_option("--revision", options->revision, "of a models--ORG--NAME folder: a ref or commit; main when absent")->type_name("REV");
   return [options](Output& output) { return run_ingest(*options, output); };
 }

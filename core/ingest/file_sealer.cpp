@@ -14,27 +14,26 @@
 namespace vouchfs::ingest {
 namespace {
 
-Result<std::string> read_text(int fd, std::uint64_t bytes, const std::string& shown) {
+Result<std::string> read_text(std::uint64_t bytes, const formats::ReadAt& read) {
   std::string text(static_cast<std::size_t>(bytes), '\0');
-  VOUCHFS_ASSIGN(const std::size_t got, read_full(fd, 0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()}, shown));
+  VOUCHFS_ASSIGN(const std::size_t got, read(0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()}));
   text.resize(got);
   return text;
 }
 
-Result<formats::ParsedIndex> read_index(int fd, std::uint64_t bytes, const std::string& shown) {
+Result<formats::ParsedIndex> read_index(std::uint64_t bytes, const formats::ReadAt& read) {
   if (bytes > formats::kMaxIndexBytes) {
     formats::ParsedIndex index;
     index.problems.push_back("the file is " + format_bytes(bytes) + " long; an index of more than " + format_bytes(formats::kMaxIndexBytes) + " is not read");
     return index;
   }
-  VOUCHFS_ASSIGN(const std::string text, read_text(fd, bytes, shown));
+  VOUCHFS_ASSIGN(const std::string text, read_text(bytes, read));
   return formats::parse_index(text);
 }
 
 // Nothing for a file of a torch name that holds no tensors (training_args.bin, raw arrays): it is bytes like any other.
-Result<std::optional<seal::TableFile>> read_header(int fd, const ScannedFile& file, const std::string& shown) {
-  const formats::ReadAt read = [&](std::uint64_t offset, std::span<std::uint8_t> dst) { return read_full(fd, offset, dst, shown); };
-  VOUCHFS_ASSIGN(std::optional<formats::WeightHeader> header, formats::read_weight_header(file_name_of(file.path), file.identity.bytes, read));
+Result<std::optional<seal::TableFile>> read_header(const ScannedFile& file, std::uint64_t bytes, const formats::ReadAt& read) {
+  VOUCHFS_ASSIGN(std::optional<formats::WeightHeader> header, formats::read_weight_header(file_name_of(file.path), bytes, read));
   if (!header) return std::nullopt;
   seal::TableFile table;
   table.path = file.path;
@@ -42,6 +41,18 @@ Result<std::optional<seal::TableFile>> read_header(int fd, const ScannedFile& fi
   table.tensors = std::move(header->tensors);
   table.problem = std::move(header->problem);
   return table;
+}
+
+// Places of a table that was read behind the first bytes of a file, as places of the file.
+void shift(seal::TableFile& table, std::uint64_t by) {
+  for (formats::Tensor& tensor : table.tensors) {
+    tensor.begin += by;
+    tensor.end += by;
+  }
+}
+
+bool is_good_safetensors(const std::optional<seal::TableFile>& table) {
+  return table && !table->problem && table->format == formats::to_string(formats::WeightFormat::safetensors);
 }
 
 }  // namespace
@@ -74,12 +85,24 @@ Result<UniqueFd> FileSealer::open_unchanged(const ScannedFile& file) const {
 }
 
 Status FileSealer::read_structure(int fd, const ScannedFile& file, SealedFile& sealed) const {
+  const std::string name = shown(file);
+  const formats::ReadAt read = [&](std::uint64_t offset, std::span<std::uint8_t> dst) { return read_full(fd, offset, dst, name); };
+  VOUCHFS_ASSIGN(std::uint64_t skip, bytes_to_skip(file.path, file.identity.bytes, read, options_.fixes));
   if (is_weight_file(file.path)) {
-    VOUCHFS_ASSIGN(sealed.table, read_header(fd, file, shown(file)));
+    VOUCHFS_ASSIGN(sealed.table, read_header(file, file.identity.bytes - skip, reader_behind(skip, read)));
+    if (skip > 0 && !is_good_safetensors(sealed.table)) {
+      skip = 0;  // what is behind the byte order mark is no safetensors file either: it stays as broken as it is
+      VOUCHFS_ASSIGN(sealed.table, read_header(file, file.identity.bytes, read));
+    }
+    if (skip > 0) shift(*sealed.table, skip);
   } else if (formats::index_family_of(file_name_of(file.path))) {
-    VOUCHFS_ASSIGN(sealed.index, read_index(fd, file.identity.bytes, shown(file)));
+    VOUCHFS_ASSIGN(sealed.index, read_index(file.identity.bytes - skip, reader_behind(skip, read)));
   }
-  return {};
+  if (!options_.fixes.any()) return {};
+  VOUCHFS_ASSIGN(FixPlan plan, plan_fix(file.path, file.identity.bytes, skip, is_good_safetensors(sealed.table), read, options_.fixes));
+  sealed.fix = std::move(plan.fix);
+  sealed.fix_trouble = std::move(plan.trouble);
+  return sealed.fix ? measure_fix(*sealed.fix, fd, name, options_.hashing) : Status{};
 }
 
 Result<HashedFile> FileSealer::hash_into_work(int fd, const ScannedFile& file, std::size_t number) const {

@@ -2,7 +2,7 @@
 // Layer:   core/ingest (5).
 // Errors:  changed (its identity differs before and after, or from the scan), io, cancelled; each names the file.
 // Threads: seal() is safe for concurrent calls for different files.
-// Cost:    one read; the header of a weight file, or an index, is read once more from the page cache.
+// Cost:    one read, and one more of a file that is mended in the view; the header of a weight file, or an index, is read once more from the page cache.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "formats/shard_index.h"
+#include "ingest/fixes.h"
 #include "ingest/hash_file.h"
 #include "ingest/scan.h"
 #include "ingest/work_folder.h"
@@ -23,7 +24,9 @@ namespace vouchfs::ingest {
 struct SealedFile {
   seal::ManifestFile entry;
   std::optional<seal::TableFile> table;       // a weight file of any format
-  std::optional<formats::ParsedIndex> index;  // a safetensors index
+  std::optional<formats::ParsedIndex> index;  // an index of a family we know
+  std::optional<seal::FileFix> fix;           // how a view mends it, when that was wished and is needed
+  std::string fix_trouble;                    // why a fix that was wished cannot be made
   std::optional<hash::GitSha1> git_sha1;      // when options asked for it
   bool resumed = false;
   bool tree_differs = false;  // when compared with a seal: the tree stored there is absent or not this one
@@ -35,6 +38,7 @@ struct SealerOptions {
   std::string shown_root;
   HashContext hashing;
   const WorkFolder* work = nullptr;
+  FixWishes fixes;
   int compare_with = -1;                                                             // descriptor of a seal directory
   std::function<std::optional<hash::Digest>(const std::string& path)> sealed_before;  // what that seal says of a file
   std::function<bool(const std::string& path)> needs_git_sha1;                        // empty: no file

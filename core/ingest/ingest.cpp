@@ -114,6 +114,7 @@ SealerOptions Ingest::sealer_options() const {
   options.root_fd = root_.get();
   options.shown_root = options_.model_dir;
   options.hashing = {engine_, &progress_.bytes_done, &cancel_, &stop_};
+  options.fixes = options_.fixes;
   options.needs_git_sha1 = [this](const std::string& path) { return publisher_->needs_git_sha1(path); };
   return options;
 }
@@ -164,7 +165,10 @@ void Ingest::fill_report() {
   }
   for (const seal::TableFile& file : table_.files) report_.tensors += file.tensors.size();
   report_.left_out = scan_.left_out;
+  report_.fixes = table_.fixes;
   report_.warnings = table_warnings(table_);
+  for (const SealedFile& file : files_)
+    if (!file.fix_trouble.empty()) report_.warnings.push_back(file.entry.path + ": " + file.fix_trouble);
   const std::vector<std::string> told = publisher_->warnings();
   report_.warnings.insert(report_.warnings.end(), told.begin(), told.end());
 }
@@ -180,6 +184,8 @@ Result<IngestReport> Ingest::check() {
   const std::vector<seal::ManifestFile>& before = sealed.manifest.files;
   SealerOptions options = sealer_options();
   options.compare_with = sealed.directory.get();
+  const FixWishes before_wished = wishes_of(sealed.table.fixes);
+  options.fixes = {options.fixes.bom || before_wished.bom, options.fixes.format || before_wished.format};
   options.sealed_before = [&before](const std::string& path) -> std::optional<hash::Digest> {
     const auto at = std::lower_bound(before.begin(), before.end(), path, [](const seal::ManifestFile& file, const std::string& p) { return file.path < p; });
     return at != before.end() && at->path == path ? std::optional(at->fsverity) : std::nullopt;

@@ -16,6 +16,7 @@
 #include "base/cancel.h"
 #include "base/result.h"
 #include "hash/sha256.h"
+#include "ingest/fixes.h"
 #include "ingest/publisher_check.h"
 #include "seal/tensor_table.h"
 
@@ -28,6 +29,7 @@ struct IngestOptions {
   PublisherMode check_publisher = PublisherMode::automatic;
   unsigned jobs = 0;                    // files at once; 0: one a core
   bool check_only = false;              // write nothing; say whether the seal on disk still fits
+  FixWishes fixes;                      // check_only adds those that the seal was made with
   bool strict = false;                  // a broken header or wrong index refuses the whole ingest
 };
 
@@ -53,6 +55,7 @@ struct IngestReport {
   std::uint64_t resumed_files = 0;     // taken over from an interrupted run
   std::vector<std::string> left_out;   // ".git", "sub/.cache": folders not sealed
   std::vector<std::string> warnings;   // broken headers, wrong indexes, missing shards: one sentence each, naming the file
+  std::vector<seal::FileFix> fixes;    // files that a view shows mended
   PublisherSummary publisher;
   std::vector<SealDifference> differences;  // check_only: empty when the seal fits
 };

@@ -40,6 +40,13 @@ void add_shards_below(const std::string& name, const ShardsByPath& shards, Folde
 
 std::string path_in(const std::string& folder, const std::string& name) { return folder.empty() ? name : folder + "/" + name; }
 
+// What a view replaces as a whole is kept beside it as it was.
+bool is_replaced(const std::string& path, const seal::TensorTable& table) {
+  return std::any_of(table.indexes.begin(), table.indexes.end(), [&](const IndexRecord& record) {
+    return record.verdict == IndexVerdict::wrong && record.made() && path_in(record.folder, record.file_name) == path;
+  });
+}
+
 std::string header_warning(const seal::TableFile& file) {
   const formats::HeaderProblem& problem = *file.problem;
   return file.path + ": its header cannot be used: " + problem.name + " (" + problem.text + ")" + (problem.detail.empty() ? "" : ": " + problem.detail) +
@@ -88,6 +95,8 @@ seal::TensorTable build_table(std::vector<SealedFile>& files) {
     if (!folder.indexes.empty()) add_shards_below(name, shards, folder);
     for (IndexRecord& record : formats::judge_folder(name, folder.shards, folder.indexes, folder.other_index)) table.indexes.push_back(std::move(record));
   }
+  for (SealedFile& file : files)
+    if (file.fix && !is_replaced(file.fix->path, table)) table.fixes.push_back(std::move(*file.fix));
   return table;
 }
 

@@ -11,7 +11,7 @@
 
 namespace vouchfs::ingest {
 
-// Takes tables and indexes out of `files`, which are sorted by path.
+// Takes tables, indexes and fixes out of `files`, which are sorted by path.
 seal::TensorTable build_table(std::vector<SealedFile>& files);
 // One sentence a broken header, wrong index, missing shard and tensor that several files hold; each names the file.
 std::vector<std::string> table_warnings(const seal::TensorTable& table);

@@ -14,7 +14,8 @@ using formats::IndexVerdict;
 
 constexpr const char* kOriginal = ".orig";
 
-NewNode sealed_file(const seal::ManifestFile& file, std::size_t index, const std::set<std::string>& moved) {
+NewNode sealed_file(const seal::OpenedSeal& seal, std::size_t index, const std::set<std::string>& moved) {
+  const seal::ManifestFile& file = seal.manifest.files[index];
   NewNode node;
   node.path = moved.contains(file.path) ? file.path + kOriginal : file.path;
   node.what = "the sealed file '" + file.path + "'";
@@ -23,6 +24,11 @@ NewNode sealed_file(const seal::ManifestFile& file, std::size_t index, const std
   node.file_index = index;
   node.fsverity = file.fsverity;
   node.sha256 = file.sha256;
+  if (const seal::FileFix* fix = seal::find_fix(seal.table, file.path)) {
+    node.bytes = fix->bytes;
+    node.fsverity = fix->fsverity;
+    node.sha256 = fix->sha256;
+  }
   return node;
 }
 
@@ -75,7 +81,7 @@ std::vector<NewNode> model_layout(const SealedModel& model, NodeTree& tree, cons
   const auto add_made = [&](const std::string& path, std::string_view content) {
     out.push_back(fixed_file(path, "the synthesized file '" + path + "'", content, engine));
   };
-  for (std::size_t i = 0; i < seal.manifest.files.size(); ++i) out.push_back(sealed_file(seal.manifest.files[i], i, moved));
+  for (std::size_t i = 0; i < seal.manifest.files.size(); ++i) out.push_back(sealed_file(seal, i, moved));
   add_made("index.json", tree.keep(root_index(seal)));
   for (const IndexRecord& record : seal.table.indexes)
     if (record.made()) add_made(index_path(record), tree.keep(folder_index(seal.table, record)));

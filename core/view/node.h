@@ -35,7 +35,7 @@ struct Node {
   SealedModel* model = nullptr;    // null for what belongs to a store as a whole
   std::size_t file_index = 0;      // sealed_file: index in the manifest
   std::string_view content;        // fixed_file: its bytes
-  hash::Digest fsverity{};         // sealed_file and fixed_file
+  hash::Digest fsverity{};         // sealed_file and fixed_file; of a mended file those of what is shown, and so is `bytes`
   hash::Digest sha256{};           // sealed_file and fixed_file
   LiveContent live = LiveContent::none;
   std::vector<std::uint64_t> children;  // folder: ids, sorted by name bytewise

@@ -1,6 +1,7 @@
 #include "view/sealed_model.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <set>
 #include <unordered_map>
@@ -60,6 +61,7 @@ struct SealedModel::Impl {
   struct File {
     std::unique_ptr<verify::VerifiedFile> verified;
     const seal::TableFile* table = nullptr;
+    const seal::FileFix* fix = nullptr;  // how it is shown, when otherwise than sealed
     verify::KnownBadTable known_bad;
   };
 
@@ -81,6 +83,9 @@ struct SealedModel::Impl {
   }
 
   void connect(const std::shared_ptr<const source::SourceRoot>& data, const std::shared_ptr<const source::SourceRoot>& trees, std::uint64_t first_key);
+  Result<std::span<const std::uint8_t>> read_sealed(std::size_t index, std::uint64_t offset, std::size_t length, AlignedBuffer& buffer, const Caller& caller);
+  Result<std::span<const std::uint8_t>> read_mended(std::size_t index, std::uint64_t offset, std::size_t length, AlignedBuffer& buffer, const Caller& caller);
+  std::uint64_t shown_bytes(std::size_t index) const { return files[index].fix != nullptr ? files[index].fix->bytes : files[index].verified->bytes(); }
   std::optional<BadBlock> still_held(std::size_t index, std::uint64_t first, std::uint64_t count) const;
   bool serve_neighbours(std::size_t index, std::uint64_t first, std::span<std::uint8_t> dst) const;
   void note_bad(std::size_t index, const verify::RangeOutcome& outcome, const Caller& caller);
@@ -102,6 +107,7 @@ void SealedModel::Impl::connect(const std::shared_ptr<const source::SourceRoot>&
                                                                runtime.tree_cache, runtime.counters);
     const auto table = tables.find(sealed.path);
     if (table != tables.end()) files[i].table = table->second;
+    files[i].fix = seal::find_fix(seal.table, sealed.path);
     by_path.emplace(sealed.path, i);
   }
 }
@@ -137,16 +143,52 @@ std::optional<std::size_t> SealedModel::find(const std::string& path) const {
 
 Result<std::span<const std::uint8_t>> SealedModel::read(std::size_t index, std::uint64_t offset, std::size_t length, AlignedBuffer& buffer,
                                                         const Caller& caller) {
-  const std::uint64_t size = impl_->files.at(index).verified->bytes();
+  const bool mended = impl_->files.at(index).fix != nullptr;
+  const std::uint64_t size = impl_->shown_bytes(index);
   if (offset >= size || length == 0) return std::span<const std::uint8_t>();
   length = static_cast<std::size_t>(std::min<std::uint64_t>(length, size - offset));
+  VOUCHFS_ASSIGN(const auto bytes, mended ? impl_->read_mended(index, offset, length, buffer, caller) : impl_->read_sealed(index, offset, length, buffer, caller));
+  impl_->runtime.counters.bytes_served.fetch_add(length, std::memory_order_relaxed);
+  return bytes;
+}
+
+// A range within the sealed file, every block of it verified.
+Result<std::span<const std::uint8_t>> SealedModel::Impl::read_sealed(std::size_t index, std::uint64_t offset, std::size_t length, AlignedBuffer& buffer,
+                                                                     const Caller& caller) {
   const std::uint64_t first = offset / kBlockBytes;
   const std::size_t lead = static_cast<std::size_t>(offset % kBlockBytes);
   const std::size_t span = static_cast<std::size_t>(blocks_for(lead + length)) * kBlockBytes;
   if (buffer.size() < span) buffer = AlignedBuffer(span);
-  VOUCHFS_TRY(impl_->read_range(index, first, buffer.span().first(span), caller));
-  impl_->runtime.counters.bytes_served.fetch_add(length, std::memory_order_relaxed);
+  VOUCHFS_TRY(read_range(index, first, buffer.span().first(span), caller));
   return std::span<const std::uint8_t>(buffer.data() + lead, length);
+}
+
+// A range within the shown file. Nearly every request lies in one run of sealed bytes and is answered from the buffer that was hashed;
+// only where pieces meet bytes are copied together.
+Result<std::span<const std::uint8_t>> SealedModel::Impl::read_mended(std::size_t index, std::uint64_t offset, std::size_t length, AlignedBuffer& buffer,
+                                                                     const Caller& caller) {
+  const std::uint64_t end = offset + length;
+  std::uint64_t at = 0;  // where the piece begins in the shown file
+  std::optional<BufferPool::Lease> scratch;
+  for (const seal::FixPiece& piece : files[index].fix->pieces) {
+    const std::uint64_t from = std::max(offset, at);
+    const std::uint64_t to = std::min(end, at + piece.bytes());
+    const std::uint64_t inside = from - at;
+    at += piece.bytes();
+    if (from >= to) continue;
+    const auto count = static_cast<std::size_t>(to - from);
+    if (piece.literal.empty() && count == length) return read_sealed(index, piece.begin + inside, length, buffer, caller);
+    if (buffer.size() < length) buffer = AlignedBuffer(length);
+    std::uint8_t* const into = buffer.data() + (from - offset);
+    if (!piece.literal.empty()) {
+      std::memcpy(into, piece.literal.data() + inside, count);
+      continue;
+    }
+    if (!scratch) scratch.emplace(runtime.buffers.lease(kRequestBytes));
+    VOUCHFS_ASSIGN(const auto bytes, read_sealed(index, piece.begin + inside, count, **scratch, caller));
+    std::memcpy(into, bytes.data(), count);
+  }
+  return std::span<const std::uint8_t>(buffer.data(), length);
 }
 
 Status SealedModel::Impl::read_range(std::size_t index, std::uint64_t first, std::span<std::uint8_t> dst, const Caller& caller) {

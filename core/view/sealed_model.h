@@ -88,8 +88,9 @@ class SealedModel {
   // The verified file behind an index, for whole-model checks.
   const verify::VerifiedFile& file(std::size_t index) const;
 
-  // Reads up to `length` bytes at `offset` into `buffer` (grown when it is too small) and returns where in it they lie:
-  // fewer than asked only at the end of the file. Fails: corrupt, truncated, io; then no byte of the range is given.
+  // Reads up to `length` bytes at `offset` of the file as it is shown (a mended one: put together from its pieces) into `buffer` (grown when it
+  // is too small) and returns where in it they lie: fewer than asked only at the end of the file. Fails: corrupt, truncated, io; then no
+  // byte of the range is given.
   Result<std::span<const std::uint8_t>> read(std::size_t index, std::uint64_t offset, std::size_t length, AlignedBuffer& buffer, const Caller& caller);
 
   // What open() must answer: under the default policy a file with known-bad blocks fails with corrupt, after these blocks

@@ -105,10 +105,24 @@ Sums sums_of(const seal::TensorTable& table, const SecondForms& second) {
   return sums;
 }
 
-json files_json(const seal::Manifest& manifest) {
+json digests_json(std::uint64_t size, const hash::Digest& sha256, const hash::Digest& fsverity) {
+  return {{"size", size}, {"sha256", hash::to_hex(sha256)}, {"fsverity", hash::to_hex(fsverity)}};
+}
+
+// Every file as it is shown; of a mended one also as it is sealed.
+json files_json(const seal::OpenedSeal& seal) {
   json out = json::array();
-  for (const auto& file : manifest.files)
-    out.push_back({{"path", file.path}, {"size", file.bytes}, {"sha256", hash::to_hex(file.sha256)}, {"fsverity", hash::to_hex(file.fsverity)}});
+  for (const auto& file : seal.manifest.files) {
+    const json as_sealed = digests_json(file.bytes, file.sha256, file.fsverity);
+    const seal::FileFix* fix = seal::find_fix(seal.table, file.path);
+    json row = fix == nullptr ? as_sealed : digests_json(fix->bytes, fix->sha256, fix->fsverity);
+    row["path"] = file.path;
+    if (fix != nullptr) {
+      row["fixes"] = fix->kinds;
+      row["sealed"] = as_sealed;
+    }
+    out.push_back(std::move(row));
+  }
   return out;
 }
 
@@ -167,7 +181,7 @@ std::string root_index(const seal::OpenedSeal& seal) {
     weights[tensor] = files.front();
     if (files.size() > 1) ambiguous[tensor] = files;
   }
-  const json own = {{"model_digest", hash::to_text(seal.model_digest)}, {"files", files_json(seal.manifest)},      {"ambiguous", std::move(ambiguous)},
+  const json own = {{"model_digest", hash::to_text(seal.model_digest)}, {"files", files_json(seal)},      {"ambiguous", std::move(ambiguous)},
                     {"missing_files", missing_json(seal.table)},        {"broken_files", broken_json(seal.table)}, {"indexes", indexes_json(seal.table)}};
   return text_of({{"metadata", {{"total_size", sums.bytes}, {"total_parameters", sums.parameters}, {"vouchfs", own}}}, {"weight_map", std::move(weights)}});
 }

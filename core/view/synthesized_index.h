@@ -18,7 +18,8 @@ namespace vouchfs::view {
 // - A tensor of a missing shard keeps its entry, under the file the publisher named, unless that is no plain path below the model.
 // - A name that several files hold is listed in metadata.vouchfs.ambiguous with all of them; weight_map names the first of them
 //   that is there, by path.
-// - metadata.vouchfs: model_digest, files [{path, size, sha256, fsverity}], ambiguous {tensor: [file]}, missing_files [path],
+// - metadata.vouchfs: model_digest, files [{path, size, sha256, fsverity}] as they are shown, of a mended one with
+//   fixes [kind] and sealed {size, sha256, fsverity}, ambiguous {tensor: [file]}, missing_files [path],
 //   broken_files [{path, problem, detail}], indexes [{path, state, problems}]; state is right,
 //   corrected, wrong (served as it is: a corrected one would hide a missing shard), synthesized or absent (none is made up).
 std::string root_index(const seal::OpenedSeal& seal);
