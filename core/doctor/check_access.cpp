@@ -1,5 +1,7 @@
 // What is there and cannot be read, and what only seems to be there. Permission is told apart from absence: loaders report both as
 // "No such file or directory".
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <map>
@@ -7,10 +9,14 @@
 #include "doctor/check_gguf_names.h"
 #include "doctor/check_parts.h"
 #include "doctor/checks.h"
+#include "doctor/index_view.h"
 #include "formats/weight_file.h"
 
 namespace vouchfs::doctor {
 namespace {
+
+// Folder that bars them, as an absolute path -> files.
+using Blocked = std::map<std::string, std::vector<const FileFacts*>>;
 
 std::string counts_as_missing(const FileFacts& file) {
   std::string text = "; for this user it counts as missing";
@@ -18,11 +24,10 @@ std::string counts_as_missing(const FileFacts& file) {
   return text;
 }
 
-std::vector<std::string> tensor_names(const FileFacts& file) {
-  std::vector<std::string> names;
-  if (const auto* tensors = file.tensors())
-    for (const formats::Tensor& tensor : *tensors) names.push_back(tensor.name);
-  return names;
+bool is_same_folder(const std::string& a, const std::string& b) {
+  struct stat one {};
+  struct stat other {};
+  return ::stat(a.c_str(), &one) == 0 && ::stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
 void say_unreadable(const ModelFacts& model, const FileFacts& file, Findings& findings) {
@@ -33,14 +38,21 @@ void say_unreadable(const ModelFacts& model, const FileFacts& file, Findings& fi
   findings.add(std::move(finding));
 }
 
+// Path of the model for a folder given as an absolute path; "" for the model itself and what is above it.
+std::string folder_in_model(const ModelFacts& model, const std::string& folder) {
+  for (const std::string& name : model.folders)
+    if (is_same_folder(model.place.model_dir + "/" + name, folder)) return name;
+  return {};
+}
+
 // One folder bars many files: one finding.
 void say_blocked(const ModelFacts& model, const std::string& folder, const std::vector<const FileFacts*>& files, Findings& findings) {
-  Finding finding = about(model, files.front()->path, "folder.unreadable");
-  finding.message = "the folder " + folder + " on the way to it may not be passed: " + files.front()->trouble + "; for this user " +
-                    count_text(files.size(), "file") + (files.size() == 1 ? " counts" : " count") + " as missing";
+  Finding finding = about(model, folder_in_model(model, folder), "folder.unreadable");
+  finding.message = "the folder " + folder + " may not be passed: " + files.front()->trouble + "; for this user " + count_text(files.size(), "file") +
+                    (files.size() == 1 ? " counts" : " count") + " as missing";
   for (const FileFacts* file : files)
     for (std::string& name : tensor_names(*file)) finding.tensors.push_back(std::move(name));
-  finding.command = "chmod a+x " + shell_word(folder);
+  finding.command = "chmod a+rx " + shell_word(folder);
   findings.add(std::move(finding));
 }
 
@@ -81,8 +93,17 @@ bool is_partial_name(const std::string& name) {
   return false;
 }
 
-void check_folders(const ModelFacts& model, Findings& findings) {
+// A folder that bars files has its finding by them; with a folder above the model in the way, none of its own can be looked into.
+bool is_said(const ModelFacts& model, const FolderTrouble& folder, const Blocked& blocked) {
+  return std::any_of(blocked.begin(), blocked.end(), [&](const auto& entry) {
+    const std::string where = folder_in_model(model, entry.first);
+    return where.empty() || where == folder.path || folder.path.starts_with(where + "/");
+  });
+}
+
+void check_folders(const ModelFacts& model, const Blocked& blocked, Findings& findings) {
   for (const FolderTrouble& folder : model.folder_trouble) {
+    if (is_said(model, folder, blocked)) continue;
     Finding finding = about(model, folder.path, folder.sys_errno == EACCES || folder.sys_errno == EPERM ? "folder.unreadable" : "file.io_error");
     finding.message = "the folder cannot be looked into: " + folder.sentence;
     if (finding.code == "folder.unreadable") finding.command = "chmod a+rx " + shell_word(join_path(model.place.model_dir, folder.path));
@@ -131,12 +152,12 @@ void check_any_model(const ModelFacts& model, Findings& findings) {
 }  // namespace
 
 void check_access(const ModelFacts& model, Findings& findings) {
-  check_folders(model, findings);
-  std::map<std::string, std::vector<const FileFacts*>> blocked;
+  Blocked blocked;
   for (const FileFacts& file : model.files) {
     check_file(model, file, findings);
     if (file.presence == Presence::unreadable && !file.blocked_by.empty()) blocked[file.blocked_by].push_back(&file);
   }
+  check_folders(model, blocked, findings);
   for (const auto& [folder, files] : blocked) say_blocked(model, folder, files, findings);
   check_partials(model, findings);
   check_any_model(model, findings);

@@ -32,16 +32,22 @@ std::span<const Check> model_checks() {
       Check{"never_written", check_never_written},
       Check{"safetensors", check_safetensors},
       Check{"safetensors_notes", check_safetensors_notes},
+      Check{"text_files", check_text_files},
+      Check{"index", check_index},
+      Check{"shards", check_shards},
+      Check{"hub_cache", check_hub_cache},
       Check{"publisher_size", check_publisher_size},
       Check{"gguf", check_gguf},
       Check{"gguf_split", check_gguf_split},
       Check{"torch_container", check_torch_container},
       Check{"torch_globals", check_torch_globals},
       Check{"holes", check_holes},
-      Check{"hub_cache", check_hub_cache},
       Check{"ollama", check_ollama},
       Check{"seal", check_seal},
       Check{"mount", check_mount},
+      Check{"layouts", check_layouts},
+      Check{"adapter", check_adapter},
+      Check{"config", check_config},
   };
   return kChecks;
 }

@@ -28,7 +28,7 @@ std::vector<CodeFacts> codes_of_indexes() {
        "fetch the shard again if its size or digest is not the publisher's; else write the index again"},
       {"index.names_missing_shard", kError, kIncomplete, "a shard that the index names is not there", {kNoFile, "does not appear to have a file named"}, "fetch the shard"},
       {"index.total_size", kNote, kWhole, "metadata.total_size is not the bytes of the tensors", {}, "nothing: readers hardly use it; a view serves the right number"},
-      {"index.two_kinds", kNote, kWhole, "two kinds of index side by side", {"ValueError: ... contains more than one .index.json file"},
+      {"index.two_kinds", kError, kDamaged, "two kinds of index side by side", {"ValueError: ... contains more than one .index.json file"},
        "nothing for readers that ask by name; remove the kind that is not wanted if one refuses"},
   };
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "doctor/catalogue.h"
 #include "doctor/check_parts.h"
+#include "doctor/index_view.h"
 #include "doctor/needs.h"
 #include "doctor/stores.h"
 
@@ -48,6 +49,16 @@ void add_totals(const ModelFacts& model, Report& report) {
   }
 }
 
+// A file that is lost as a whole cannot say which tensors it held; the index can.
+std::vector<Finding> name_lost_tensors(const ModelFacts& model, std::vector<Finding> findings) {
+  for (Finding& finding : findings) {
+    if (finding.severity != Severity::error || !finding.tensors.empty()) continue;
+    const auto file = std::find_if(model.files.begin(), model.files.end(), [&](const FileFacts& one) { return model.shown_path(one.path) == finding.file; });
+    if (file != model.files.end() && !names_known(*file)) finding.tensors = tensors_by_index(model, file->path);
+  }
+  return findings;
+}
+
 Status look_at(const ModelFacts& model, const DoctorOptions& options, const std::shared_ptr<const hash::Sha256Engine>& engine, DeepProgress& progress,
                const CancelFlag& cancel, Report& report) {
   Findings findings;
@@ -57,7 +68,7 @@ Status look_at(const ModelFacts& model, const DoctorOptions& options, const std:
   }
   if (options.deep) VOUCHFS_TRY(deep_checks(model, options.jobs, engine, progress, cancel, findings));
   add_totals(model, report);
-  for (Finding& finding : std::move(findings).take()) report.findings.push_back(std::move(finding));
+  for (Finding& finding : name_lost_tensors(model, std::move(findings).take())) report.findings.push_back(std::move(finding));
   return {};
 }
 
