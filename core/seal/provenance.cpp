@@ -15,10 +15,10 @@ void append_field(std::string& out, const char* key, std::string_view text) {
   append_json_string(out, text);
 }
 
-void append_list(std::string& out, std::size_t count, const std::function<void(std::size_t)>& item, const char* between) {
+void append_list(std::string& out, std::size_t count, const std::function<void(std::size_t)>& item) {
   out += '[';
   for (std::size_t i = 0; i < count; ++i) {
-    if (i != 0) out += between;
+    if (i != 0) out += ',';
     item(i);
   }
   out += ']';
@@ -38,7 +38,7 @@ void append_file(std::string& out, const ProvenanceFile& file) {
     out += '{';
     append_digest(out, file.checked[i]);
     out += '}';
-  }, ",");
+  });
   out += ',';
   append_field(out, "path", file.path);
   out += ',';
@@ -62,9 +62,9 @@ const char* to_string(ProvenanceResult result) noexcept {
 std::string write_provenance(const Provenance& provenance) {
   std::string out = "{";
   append_field(out, "check", provenance.check);
-  out += ",\n\"files\":";
-  append_list(out, provenance.files.size(), [&](std::size_t i) { append_file(out, provenance.files[i]); }, ",\n");
-  out += ",\n";
+  out += ",\"files\":";
+  append_list(out, provenance.files.size(), [&](std::size_t i) { append_file(out, provenance.files[i]); });
+  out += ',';
   append_field(out, "format", "vouchfs-provenance");
   out += ",\"missing\":";
   append_list(out, provenance.missing.size(), [&](std::size_t i) {
@@ -73,8 +73,8 @@ std::string write_provenance(const Provenance& provenance) {
     out += ',';
     append_field(out, "path", provenance.missing[i].path);
     out += '}';
-  }, ",\n");
-  out += ",\n";
+  });
+  out += ',';
   append_field(out, "model_digest", hash::to_text(provenance.model_digest));
   return out + ",\"version\":1}\n";
 }

@@ -1,6 +1,6 @@
 // provenance.h: provenance.json: what ingest checked each file against, and what a publisher's listing names that is not there.
 // Layer:  core/seal (3). Plain values and one text for them.
-// Format: docs/formats/seal.md: UTF-8, sorted keys, files sorted by path, one trailing newline. No paths of this machine: the same files and evidence
+// Format: docs/formats/seal.md, as of every JSON file of a seal; files sorted by path. No paths of this machine: the same files and evidence
 //         give the same bytes everywhere.
 // Trust:  not covered by the model digest: a record for people, never a reason to serve bytes. One whose model_digest is not the manifest's says nothing.
 #pragma once

@@ -202,7 +202,9 @@ class TestProvenance(PublisherCase):
             _, snapshot = stores.hf_cache(self.path(top), self.files)
             self.ingest(snapshot)
             texts.append(mounts.read_file(snapshot + "/.vouch/provenance.json"))
-            self.assertEqual(json.loads(texts[-1])["model_digest"], mounts.vouchfs_ok("digest", snapshot).stdout.split()[0])
+            document = json.loads(texts[-1])
+            self.assertEqual(texts[-1].decode(), json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n", "one text for one value")
+            self.assertEqual(document["model_digest"], mounts.vouchfs_ok("digest", snapshot).stdout.split()[0])
         self.assertEqual(texts[0], texts[1])
         self.assertNotIn(self.dir.encode(), texts[0])
 

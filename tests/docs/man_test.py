@@ -69,7 +69,7 @@ class Commands(unittest.TestCase):
 
 
 class MountOptions(unittest.TestCase):
-    VALUES = {"seal": "/none", "digest": "sha256:" + "0" * 64, "on-known-bad": "serve"}
+    VALUES = {"seal": "/none", "digest": "sha256:" + "0" * 64, "on-known-bad": "serve", "revision": "main"}
 
     def listed(self):
         names = []
