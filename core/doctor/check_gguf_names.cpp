@@ -49,7 +49,8 @@ std::optional<RawPart> raw_part(const std::string& file_name) {
   take_separator(rest);
   part.before = file_name.substr(0, file_name.size() - rest.size());
   auto number = take_number(rest);
-  if (!number) number = take_letters(rest);
+  const bool apart = !part.before.ends_with('t');  // "parts" is a word, "part-s" and "partaa" are pieces
+  if (!number && (apart || rest.size() == 2)) number = take_letters(rest);
   if (!number) return std::nullopt;
   part.number = *number;
   part.after = std::string(rest);

@@ -1,5 +1,6 @@
 // One folder models--org--name of a Hugging Face cache: refs, snapshots, blobs.
 // Source: huggingface_hub: a ref is read as it is, so that a newline at its end makes it name no snapshot.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -136,8 +137,11 @@ void check_unused(const HubFolder& hub, Findings& findings) {
 }
 
 void check_writable(const HubFolder& hub, Findings& findings) {
-  if (::access(hub.dir.c_str(), W_OK) == 0) return;
-  const int problem = errno;
+  // Root may write everywhere; a folder that gives the right to nobody was closed on purpose.
+  struct stat info {};
+  const bool closed = ::stat(hub.dir.c_str(), &info) == 0 && (info.st_mode & 0222) == 0;
+  if (::access(hub.dir.c_str(), W_OK) == 0 && !closed) return;
+  const int problem = closed ? EACCES : errno;
   Finding finding = about_hub(hub, "", "hub.read_only");
   finding.message =
       "the cache cannot be written to: " + std::string(problem == EROFS ? "it lies on a read-only filesystem" : "the user may not write into it") +
