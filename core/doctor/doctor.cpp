@@ -1,6 +1,7 @@
 #include "doctor/doctor.h"
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -96,9 +97,10 @@ bool is_file(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
+// The kernel answers stat(2) from its memory for a while after the daemon has died; statvfs(3) it always asks the daemon.
 bool is_dead_mount(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) != 0 && errno == ENOTCONN;
+  struct statvfs info {};
+  return ::statvfs(path.c_str(), &info) != 0 && errno == ENOTCONN;
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ class OnAMount(mounts.MountCase):
             self.assertEqual([(f["code"], f["severity"]) for f in findings], [("mount.dead", "error")], done.stdout + done.stderr)
             self.assertIn("umount", findings[0]["command"])
             self.assertIn(mount.path, findings[0]["command"])
-            self.assertIn("Transport endpoint is not connected", findings[0]["loader"])
+            self.assertIn("Transport endpoint is not connected", "\n".join(findings[0]["loader"]))
             self.assertEqual((done.returncode, records[-1]["verdict"]), (3, "damaged"))
 
     def on_faulty(self):

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "base/aligned_buffer.h"
+#include "base/unique_fd.h"
 #include "base/units.h"
 
 namespace vouchfs::source {
@@ -71,6 +74,16 @@ TEST_F(PosixSourceTest, AnAbsentFileIsNotFoundAndAFolderIsNoFile) {
   stdfs::create_directory(folder_ + "/sub");
   PosixSource folder(root_, "sub", "model", pool_);
   EXPECT_EQ(read(folder, 0, 4096).error().sys_errno, EISDIR);
+}
+
+// proc is such a filesystem on every kernel; open(2) answers O_DIRECT with EINVAL there.
+TEST_F(PosixSourceTest, AFilesystemWithoutDirectIoIsReadAllTheSame) {
+  const UniqueFd direct(::open("/proc/version", O_RDONLY | O_CLOEXEC | O_DIRECT));
+  ASSERT_TRUE(direct.get() < 0 && errno == EINVAL) << "proc takes O_DIRECT here: this test shows nothing";
+  std::string wanted;
+  std::getline(std::ifstream("/proc/version"), wanted);
+  PosixSource source(*SourceRoot::open("/proc", true), "version", "model", pool_);
+  EXPECT_EQ(read(source, 0, 4096).value(), wanted + "\n");
 }
 
 TEST_F(PosixSourceTest, AFifoDoesNotBlock) {
