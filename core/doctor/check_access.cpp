@@ -88,7 +88,7 @@ void check_file(const ModelFacts& model, const FileFacts& file, Findings& findin
 }
 
 bool is_partial_name(const std::string& name) {
-  for (const char* end : {".part", ".aria2", ".crdownload", ".partial", ".download", ".tmp"})
+  for (const char* end : {".part", ".aria2", ".crdownload", ".partial", ".download", ".incomplete", ".tmp"})
     if (name.size() > std::string_view(end).size() && name.ends_with(end)) return true;
   return false;
 }
@@ -139,10 +139,21 @@ bool is_promise(const FileFacts& file) {
          says_what_should_be(file);
 }
 
+// A file given by itself: anything that some check or loader knows is an answer; a text or picture is none.
+void check_one_file(const ModelFacts& model, Findings& findings) {
+  const FileFacts& file = model.files.front();
+  const bool known = is_promise(file) || file.pointer || file.path.ends_with(".json") || file.path.find(".gguf.") != std::string::npos;
+  if (known || file.presence != Presence::readable) return;
+  Finding finding = about(model, file.path, "path.not_a_model");
+  finding.message = "the file is " + std::string(formats::in_words(file.kind.kind)) + ", and neither its name nor its content is that of weights, an index or a configuration";
+  findings.add(std::move(finding));
+}
+
 void check_any_model(const ModelFacts& model, Findings& findings) {
   const auto& files = model.files;
+  if (model.single_file) return check_one_file(model, findings);
   if (std::any_of(files.begin(), files.end(), is_promise) || model.sealed || !model.folder_trouble.empty()) return;
-  if (model.place.kind != publisher::PlaceKind::folder || model.single_file) return;
+  if (model.place.kind != publisher::PlaceKind::folder) return;
   Finding finding = about(model, "", "path.not_a_model");
   finding.message =
       files.empty() ? "the folder is empty" : "none of its " + count_text(files.size(), "file") + " is a weight file, an index or a configuration";

@@ -76,18 +76,26 @@ formats::ReadAt behind(const formats::ReadAt& read, std::uint64_t skip) {
   return [read, skip](std::uint64_t offset, std::span<std::uint8_t> dst) { return read(offset + skip, dst); };
 }
 
-// A byte order mark is said only when what stands behind it is a good file.
+// A byte order mark hides a weight file behind it; what is wrong with that one too is said with it.
 bool say_bom(const ModelFacts& model, const FileFacts& file, Findings& findings) {
-  if (!file.kind.bom || file.bytes <= kBomBytes) return false;
+  const bool hides_weights = file.kind.kind == FileKind::safetensors || file.kind.kind == FileKind::gguf || file.kind.kind == FileKind::zip || file.kind.kind == FileKind::pickle;
+  if (!file.kind.bom || !hides_weights || file.bytes <= kBomBytes) return false;
   const auto read = open_reader(file);
   if (!read) return false;
   const auto header = formats::read_weight_header(base_name(file.path), file.bytes - kBomBytes, behind(*read, kBomBytes));
-  if (!header || !*header || (*header)->problem) return false;
-  Finding finding = foreign(model, file, "content.bom", "a byte order mark (ef bb bf) stands before a good " + std::string(formats::to_string((*header)->format)) + " file");
+  if (!header || !*header) return false;
+  const bool good = !(*header)->problem;
+  Finding finding = foreign(model, file, "content.bom",
+                            "a byte order mark (ef bb bf) stands before a " + std::string(good ? "good " : "") + formats::to_string((*header)->format) + " file");
   finding.length = kBomBytes;
-  finding.command = "tail -c +4 " + shell_word(file.real_path) + " > " + shell_word(file.real_path + ".fixed");
+  if (good) {
+    finding.command = "tail -c +4 " + shell_word(file.real_path) + " > " + shell_word(file.real_path + ".fixed");
+    finding.advice = "take the first 3 bytes away, or let a view do it: vouchfs ingest " + shell_word(model.place.model_dir) + " --fix=bom";
+  } else {
+    finding.message += ", which is damaged itself: " + (*header)->problem->detail;
+    finding.advice = "fetch it again in binary mode";
+  }
   for (const formats::Tensor& tensor : (*header)->tensors) finding.tensors.push_back(tensor.name);
-  finding.advice = "take the first 3 bytes away, or let a view do it: vouchfs ingest " + shell_word(model.place.model_dir) + " --fix=bom";
   findings.add(std::move(finding));
   return true;
 }

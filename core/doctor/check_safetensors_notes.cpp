@@ -22,7 +22,10 @@ void check_format(const ModelFacts& model, const FileFacts& file, Findings& find
   const SafetensorsHeader& header = *file.safetensors;
   if (header.format && (*header.format == "pt" || *header.format == "tf" || *header.format == "flax" || *header.format == "np" || *header.format == "mlx")) return;
   const std::string why = !header.has_metadata ? "the header has no __metadata__" : header.format ? "__metadata__ has another format than readers know" : "__metadata__ has no format";
-  note(model, file, "safetensors.no_format", why + "; some readers want {\"format\": \"pt\"}", findings);
+  Finding finding = about(model, file.path, "safetensors.no_format");
+  finding.message = why + "; some readers want {\"format\": \"pt\"}";
+  if (!model.single_file) finding.command = "vouchfs ingest " + shell_word(model.place.model_dir) + " --fix=format";
+  findings.add(std::move(finding));
 }
 
 void check_needs(const ModelFacts& model, const FileFacts& file, Findings& findings) {

@@ -78,10 +78,11 @@ bool is_torch_weights_name(const std::string& name) {
 
 Status read_torch(FileFacts& file, const formats::ReadAt& read) {
   const bool marked = formats::looks_like_torch_zip(file.head) || formats::looks_like_torch_legacy(file.head);
-  if (!marked && !is_torch_weights_name(base_name(file.path))) return {};
+  const bool pickle = file.kind.kind == FileKind::pickle;  // also when torch did not write it: torch.load would run what it calls before it refuses the rest
+  if (!marked && !pickle && !is_torch_weights_name(base_name(file.path))) return {};
   if (file.bytes < 8 || file.kind.kind == FileKind::zeros) return {};
   VOUCHFS_ASSIGN(formats::TorchFile torch, formats::read_torch_file(file.bytes, read));
-  if (marked || !torch.problem) file.torch = std::move(torch);
+  if (marked || !torch.problem || !torch.globals.empty()) file.torch = std::move(torch);
   return {};
 }
 
@@ -99,8 +100,12 @@ Status read_header(FileFacts& file, WeightFormat format, const formats::ReadAt& 
 std::optional<WeightFormat> format_of_kind(FileKind kind) {
   if (kind == FileKind::safetensors) return WeightFormat::safetensors;
   if (kind == FileKind::gguf) return WeightFormat::gguf;
+  if (kind == FileKind::zip || kind == FileKind::pickle) return WeightFormat::torch;
   return std::nullopt;
 }
+
+// Stores name files by their digest alone: then the content tells what they are.
+bool is_blob_name(const std::string& name) { return name.find('.') == std::string::npos; }
 
 Status read_weights(FileFacts& file, const formats::ReadAt& read) {
   const auto by_name = formats::weight_format_of_name(base_name(file.path));
@@ -108,10 +113,10 @@ Status read_weights(FileFacts& file, const formats::ReadAt& read) {
   const bool promised = by_name && (*by_name != WeightFormat::torch || is_torch_weights_name(base_name(file.path)));
   if (by_name && may_be(file.kind.kind, *by_name)) {
     VOUCHFS_TRY(read_header(file, *by_name, read));
-  } else if (by_kind && (by_name || base_name(file.path).find('.') == std::string::npos)) {
+  } else if (by_kind && (by_name ? *by_kind != WeightFormat::torch : is_blob_name(base_name(file.path)))) {
     VOUCHFS_TRY(read_header(file, *by_kind, read));
   }
-  const bool torch_weights = file.torch && (file.torch->problem || !file.torch->tensors.empty());
+  const bool torch_weights = file.torch && (file.torch->problem ? file.torch->problem->name != "NotTorch" : !file.torch->tensors.empty());
   file.is_weights = promised || file.safetensors || file.gguf || torch_weights;
   return {};
 }

@@ -50,6 +50,8 @@ class Scanner {
   Status folder(const std::string& path) {
     VOUCHFS_TRY(cancel_.check());
     const std::string real = real_path(path);
+    struct stat info {};
+    if (path.empty() && ::stat(real.c_str(), &info) == 0) ancestors_.insert({info.st_dev, info.st_ino});
     const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(real.c_str()), ::closedir);
     if (!folder) return trouble(path, errno);
     std::vector<std::string> names;

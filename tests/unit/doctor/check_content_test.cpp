@@ -46,7 +46,7 @@ TEST(CheckForeignContent, AnswersOfServersAreQuoted) {
                            "Repository not found\n", "<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>"})
     EXPECT_THAT(said_of(kFile, text), ElementsAre("error content.error_text model.safetensors")) << text;
   EXPECT_THAT(said_of(kFile, "<!DOCTYPE html><html><head><title>403</title>"), ElementsAre("error content.web_page model.safetensors"));
-  EXPECT_THAT(said_of("pytorch_model.bin", "\n<html>"), ElementsAre("error content.web_page pytorch_model.bin"));
+  EXPECT_THAT(said_of("pytorch_model.bin", "\n<html><body>"), ElementsAre("error content.web_page pytorch_model.bin"));
 }
 
 TEST(CheckForeignContent, NamesThatPromiseNoWeightsAreLeftAlone) {
@@ -60,10 +60,15 @@ TEST(CheckForeignContent, NamesThatPromiseNoWeightsAreLeftAlone) {
 
 TEST(CheckForeignContent, NoiseIsOfNoKnownFormat) { EXPECT_THAT(said_of(kFile, "\xEE\xDD" + noise(300)), ElementsAre("error content.unknown model.safetensors")); }
 
-TEST(CheckForeignContent, ABomIsToldOnlyBeforeAGoodFile) {
+TEST(CheckForeignContent, ABomIsToldWithWhatIsWrongBehindIt) {
   const std::string good = weights({{"a"}, {"b"}});
   EXPECT_THAT(said_of(kFile, "\xEF\xBB\xBF" + good), ElementsAre("error content.bom model.safetensors"));
-  EXPECT_THAT(said_of(kFile, "\xEF\xBB\xBF" + good.substr(0, good.size() - 1)), ElementsAre("error content.unknown model.safetensors"));
+  const ScratchFolder folder;
+  folder.put(kFile, "\xEF\xBB\xBF" + good.substr(0, good.size() - 1));
+  const auto findings = folder.diagnose().findings;
+  ASSERT_THAT(said(findings), ElementsAre("error content.bom model.safetensors"));
+  EXPECT_THAT(findings.front().message, HasSubstr("1 bytes short"));
+  EXPECT_THAT(findings.front().command, IsEmpty());
 }
 
 // A header length of 8312 begins with the bytes of a zlib stream; such a file is good.
@@ -126,7 +131,7 @@ TEST(CheckAccess, LinksAndSpecialFilesAreToldApart) {
   folder.link("sub/up", "..");
   ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
   const auto findings = folder.diagnose().findings;
-  EXPECT_THAT(said(findings), ElementsAre("error file.special pipe", "error link.dangling gone.safetensors", "error link.loop round.safetensors", "error link.loop sub/up"));
+  EXPECT_THAT(said(findings), ElementsAre("error link.dangling gone.safetensors", "error file.special pipe", "error link.loop round.safetensors", "error link.loop sub/up"));
 }
 
 TEST(CheckAccess, AFolderOrFileWithoutAModelSaysSo) {

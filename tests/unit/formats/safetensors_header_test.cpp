@@ -86,6 +86,23 @@ TEST(SafetensorsHeader, NulBytesAfterTheJsonAreRefusedAndBlanksAreNot) {
 
 TEST(SafetensorsHeader, ByteOrderMarkInsideTheHeaderIsRefused) { EXPECT_EQ(verdict(file_of("\xEF\xBB\xBF{}")), "InvalidHeaderDeserialization"); }
 
+TEST(SafetensorsHeader, ATensorOfUnknownDtypeKeepsItsPlace) {
+  const auto header = read(file_of(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"X9","shape":[4],"data_offsets":[4,8]},)"
+                                   R"("c":{"dtype":"U8","shape":[4],"data_offsets":[8]}})",
+                                   zeros(12)));
+  ASSERT_EQ(header.problem.value_or(HeaderProblem{}).name, "UnknownDtype");
+  ASSERT_EQ(header.claimed.size(), 2U);  // the third has no place
+  EXPECT_EQ(header.claimed[1].dtype, "X9");
+  EXPECT_EQ(header.claimed[1].begin, header.data_offset + 4);
+}
+
+TEST(SafetensorsHeader, SaysWhetherMetadataIsWhatIsBroken) {
+  EXPECT_TRUE(read(file_of(R"({"__metadata__":{"a":1}})")).metadata_broken);
+  EXPECT_TRUE(read(file_of(R"({"__metadata__":[]})")).metadata_broken);
+  EXPECT_FALSE(read(file_of(R"({"__metadata__":{"a":"1"},})")).metadata_broken);
+  EXPECT_FALSE(read(file_of(R"({"__metadata__":{"a":"1"}})")).metadata_broken);
+}
+
 TEST(SafetensorsHeader, UnknownDtypeIsNamedWithItsTensor) {
   const auto problem = problem_of(file_of(one_tensor("F8_XYZ", "[1]", "[0,1]"), zeros(1)));
   EXPECT_EQ(problem.name, "UnknownDtype");

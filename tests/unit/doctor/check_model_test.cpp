@@ -1,0 +1,238 @@
+// How the files of a model fit together: indexes, shards, layouts, adapters, configuration.
+#include "unit/doctor/sample_facts.h"
+#include "unit/doctor/sample_weights.h"
+
+namespace vouchfs::doctor {
+namespace {
+
+using namespace test;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kIndex = "model.safetensors.index.json";
+const std::string kFirst = "model-00001-of-00002.safetensors";
+const std::string kSecond = "model-00002-of-00002.safetensors";
+
+// Two shards, tensor a in the first and b in the second.
+struct TwoShards : ScratchFolder {
+  explicit TwoShards(const std::string& index = index_of({{"a", kFirst}, {"b", kSecond}})) {
+    put(kFirst, weights({{"a"}}));
+    put(kSecond, weights({{"b"}}));
+    if (!index.empty()) put(kIndex, index);
+  }
+  std::vector<std::string> say() const { return said(diagnose().findings); }
+};
+
+TEST(CheckIndex, ARightOneIsSilent) { EXPECT_THAT(TwoShards().say(), IsEmpty()); }
+
+TEST(CheckIndex, AMissingShardIsOneFindingWithItsTensorsAndBytes) {
+  const TwoShards folder;
+  stdfs::remove(folder.path(kSecond));
+  const Report report = folder.diagnose();
+  ASSERT_THAT(said(report.findings), ElementsAre("error index.names_missing_shard " + kSecond));
+  EXPECT_THAT(report.findings.front().tensors, ElementsAre("b"));
+  EXPECT_THAT(report.findings.front().message, HasSubstr("1 tensor, 8 bytes"));
+  EXPECT_EQ(report.verdict, Verdict::incomplete);
+}
+
+TEST(CheckIndex, AShardThatOnlyMovedIsAWrongEntry) {
+  const TwoShards folder;
+  stdfs::rename(folder.path(kSecond), folder.path("other.safetensors"));
+  const auto findings = folder.diagnose().findings;
+  ASSERT_THAT(said(findings), ElementsAre("error index.wrong_shard " + std::string(kIndex)));
+  EXPECT_THAT(findings.front().message, HasSubstr("'other.safetensors'"));
+}
+
+TEST(CheckIndex, ABrokenShardIsNotAlsoAWrongIndex) {
+  const TwoShards folder;
+  folder.put(kSecond, weights({{"b"}}).substr(0, 30));
+  const auto findings = folder.diagnose().findings;
+  ASSERT_THAT(said(findings), ElementsAre("error safetensors.header_truncated " + kSecond));
+  EXPECT_THAT(findings.front().tensors, ElementsAre("b"));
+}
+
+TEST(CheckIndex, ACutShardIsNotAlsoAWrongIndex) {
+  const TwoShards folder;
+  const std::string whole = weights({{"b"}});
+  folder.put(kSecond, whole.substr(0, whole.size() - 3));
+  EXPECT_THAT(folder.say(), ElementsAre("error safetensors.truncated " + kSecond));
+}
+
+TEST(CheckIndex, EachFaultOfTheFileHasItsName) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "index.not_json"},
+      {"{\"metadata\":", "index.not_json"},
+      {"[]", "index.not_json"},
+      {"\xEF\xBB\xBF" + index_of({{"a", kFirst}, {"b", kSecond}}), "index.not_json"},
+      {R"({"metadata":{}})", "index.key_missing"},
+      {R"({"weight_map":{"a":")" + kFirst + R"(","b":")" + kSecond + "\"}}", "index.key_missing"},
+      {index_of({{"a", kFirst}, {"b", kSecond}}, "[]"), "index.malformed"},
+      {index_of({{"a", kFirst}, {"b", kSecond}, {"c", "/etc/passwd"}}), "index.unsafe_name"},
+      {index_of({{"a", kFirst}}), "index.omits_tensor"},
+      {index_of({{"a", kFirst}, {"b", kSecond}, {"c", kFirst}}), "index.names_missing_tensor"},
+      {index_of({{"a", kFirst}, {"b", kFirst}}), "index.wrong_shard"},
+  };
+  for (const auto& [index, code] : cases) {
+    const TwoShards folder("-");
+    folder.put(kIndex, index);
+    EXPECT_THAT(folder.say(), ElementsAre("error " + code + " " + kIndex)) << index;
+  }
+}
+
+TEST(CheckIndex, AWrongTotalIsANote) {
+  const Report report = TwoShards(index_of({{"a", kFirst}, {"b", kSecond}}, R"({"total_size":15})")).diagnose();
+  EXPECT_THAT(said(report.findings), ElementsAre("note index.total_size " + std::string(kIndex)));
+  EXPECT_THAT(report.findings.front().message, HasSubstr("15 bytes, the tensors have 16"));
+  EXPECT_EQ(report.verdict, Verdict::whole);
+}
+
+TEST(CheckShards, ASetWithoutAnIndexIsIncomplete) {
+  const Report report = TwoShards("").diagnose();
+  EXPECT_THAT(said(report.findings), ElementsAre("error index.missing " + std::string(kIndex)));
+  EXPECT_EQ(report.verdict, Verdict::incomplete);
+  EXPECT_THAT(report.findings.front().command, HasSubstr("vouchfs index"));
+}
+
+TEST(CheckShards, AGapIsNamedByNumber) {
+  const ScratchFolder folder;
+  for (const int number : {1, 2, 4, 6}) folder.put("model-0000" + std::to_string(number) + "-of-00006.safetensors", weights({{"t" + std::to_string(number)}}));
+  const auto findings = folder.diagnose().findings;
+  ASSERT_THAT(said(findings), ElementsAre("error shards.gap model-00003-of-00006.safetensors"));
+  EXPECT_THAT(findings.front().message, HasSubstr("2 shards are missing by the numbers: 3, 5"));
+}
+
+TEST(CheckShards, AShardThatCannotBeReachedIsNoGap) {
+  const TwoShards folder("");
+  stdfs::remove(folder.path(kSecond));
+  folder.link(kSecond, "../blobs/gone");
+  EXPECT_THAT(folder.say(), ElementsAre("error link.dangling " + kSecond, "error index.missing " + std::string(kIndex)));
+}
+
+TEST(CheckShards, IndependentFilesAreNoSet) {
+  const ScratchFolder folder;
+  folder.put("style-a.safetensors", weights({{"a"}}));
+  folder.put("style-b.safetensors", weights({{"a"}}));
+  EXPECT_THAT(said(folder.diagnose().findings), IsEmpty());
+}
+
+TEST(CheckLayouts, TheSameTensorsTwiceAreAWarningAndOthersANote) {
+  const TwoShards folder;
+  folder.put("consolidated.safetensors", weights({{"x"}}));
+  EXPECT_THAT(folder.say(), ElementsAre("note layout.consolidated consolidated.safetensors"));
+  folder.put("consolidated.safetensors", weights({{"a"}, {"b"}}));
+  const auto findings = folder.diagnose().findings;
+  ASSERT_THAT(said(findings), ElementsAre("warning layout.duplicate_tensors consolidated.safetensors"));
+  EXPECT_THAT(findings.front().tensors, ElementsAre("a", "b"));
+}
+
+TEST(CheckLayouts, AVariantBesideTheModelIsNoDuplicate) {
+  const ScratchFolder folder;
+  folder.put("config.json", "{}");
+  folder.put("model.safetensors", weights({{"a"}}));
+  folder.put("model.fp16.safetensors", weights({{"a"}}));
+  EXPECT_THAT(said(folder.diagnose().findings), IsEmpty());
+  stdfs::remove(folder.path("model.safetensors"));
+  EXPECT_THAT(said(folder.diagnose().findings), ElementsAre("note variant.only model.fp16.safetensors"));
+}
+
+TEST(CheckLayouts, AnIndexOfAnotherKindWithoutItsFiles) {
+  const std::string bins = index_of({{"a", "pytorch_model-00001-of-00001.bin"}});
+  const TwoShards two;
+  two.put("pytorch_model.bin.index.json", bins);
+  EXPECT_THAT(two.say(), ElementsAre("error index.two_kinds pytorch_model.bin.index.json"));
+  const ScratchFolder single;  // a download that left the other kind out: readers find model.safetensors
+  single.put("model.safetensors", weights({{"a"}}));
+  single.put("pytorch_model.bin.index.json", bins);
+  EXPECT_THAT(said(single.diagnose().findings), ElementsAre("note index.two_kinds pytorch_model.bin.index.json"));
+}
+
+TEST(CheckAdapter, AloneItNamesItsBaseModel) {
+  const ScratchFolder folder;
+  folder.put("adapter_model.safetensors", weights({{"lora_A"}}));
+  folder.put("adapter_config.json", R"({"base_model_name_or_path":"org/base"})");
+  const auto findings = folder.diagnose().findings;
+  ASSERT_THAT(said(findings), ElementsAre("note adapter.only adapter_model.safetensors"));
+  EXPECT_THAT(findings.front().message, HasSubstr("org/base"));
+  folder.put("model.safetensors", weights({{"a"}}));
+  EXPECT_THAT(said(folder.diagnose().findings), IsEmpty());
+}
+
+struct Configured : ScratchFolder {
+  Configured(const std::string& config, const std::vector<Row>& rows) {
+    put("config.json", config);
+    put("model.safetensors", weights(rows));
+  }
+  std::vector<std::string> say() const { return said(diagnose().findings); }
+};
+
+TEST(CheckConfig, EmptyTensorsAreAFaultOnlyWhereTheConfigGivesThemASize) {
+  EXPECT_THAT(Configured(R"({"hidden_size":8})", {{"w.weight", 0}, {"n.weight"}}).say(), ElementsAre("error model.empty_tensors model.safetensors"));
+  EXPECT_THAT(Configured(R"({"model_type":"x"})", {{"w.weight", 0}, {"n.weight"}}).say(), IsEmpty());
+  EXPECT_THAT(Configured(R"({"hidden_size":8})", {{"cache", 0}, {"n.weight"}}).say(), IsEmpty());
+}
+
+TEST(CheckConfig, LayersThatAreNowhere) {
+  const std::vector<Row> rows = {{"model.layers.0.w"}, {"model.layers.1.w"}};
+  const Report report = Configured(R"({"num_hidden_layers":4})", rows).diagnose();
+  ASSERT_THAT(said(report.findings), ElementsAre("error model.layers_missing "));
+  EXPECT_THAT(report.findings.front().message, HasSubstr("layers 2, 3 "));
+  EXPECT_THAT(Configured(R"({"num_hidden_layers":2})", rows).say(), IsEmpty());
+  EXPECT_THAT(Configured(R"({"num_hidden_layers":1})", rows).say(), IsEmpty());  // one more for prediction of further tokens
+  EXPECT_THAT(Configured(R"({"num_hidden_layers":12})", {{"albert.encoder.groups.0.w"}}).say(), IsEmpty());  // layers that share their weights
+  EXPECT_THAT(Configured(R"({"text_config":{"num_hidden_layers":3}})", rows).say(), ElementsAre("error model.layers_missing "));
+}
+
+TEST(CheckConfig, AConfigurationWithoutWeightsIsIncomplete) {
+  const ScratchFolder folder;
+  folder.put("config.json", R"({"model_type":"bert"})");
+  const Report report = folder.diagnose();
+  EXPECT_THAT(said(report.findings), ElementsAre("error model.no_weights "));
+  EXPECT_EQ(report.verdict, Verdict::incomplete);
+}
+
+TEST(Diagnose, TheWorstVerdictWinsAndStandsFirst) {
+  const TwoShards folder;
+  stdfs::remove(folder.path(kSecond));
+  folder.put("config.json", "{");
+  folder.put("extra.safetensors", "<html><title>no</title>");
+  const Report report = folder.diagnose();
+  EXPECT_THAT(said(report.findings), ElementsAre("error content.web_page extra.safetensors", "error json.broken config.json", "error index.names_missing_shard " + kSecond));
+  EXPECT_EQ(report.verdict, Verdict::unusable);
+  EXPECT_EQ(report.errors, 3U);
+  EXPECT_EQ(report.files, 4U);
+}
+
+TEST(Diagnose, WhatIsNotThereIsAnError) {
+  DeepProgress progress;
+  const CancelFlag cancel;
+  const ScratchFolder folder;
+  const auto report = diagnose(folder.path("nothing"), {}, hash::make_openssl_engine(), progress, cancel);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::not_found);
+}
+
+TEST(Diagnose, ModelsBelowAFolderHaveTheirPlaceInFindings) {
+  const ScratchFolder folder;
+  folder.put("one/model.safetensors", weights({{"a"}}));
+  folder.put("two/model.safetensors", "");
+  const Report report = folder.diagnose();
+  EXPECT_EQ(report.models, 2U);
+  EXPECT_THAT(said(report.findings), ElementsAre("error file.empty two/model.safetensors"));
+}
+
+TEST(ToText, GroupsEqualNotesAndEndsWithTheVerdict) {
+  const ScratchFolder folder;
+  for (int i = 0; i < 5; ++i) folder.put("lora" + std::to_string(i) + ".safetensors", formats::test::file_of(R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}   )", "1"));
+  folder.put("bad.safetensors", "Entry not found");
+  Report report = folder.diagnose();
+  report.path = "models/x";
+  const std::string text = to_text(report, 80);
+  EXPECT_THAT(text, testing::StartsWith("error: content.error_text  bad.safetensors\n"));
+  EXPECT_THAT(text, HasSubstr("note: safetensors.no_format  lora0.safetensors (and 4 more files)\n"));
+  EXPECT_THAT(text, testing::EndsWith("verdict: unusable: 1 error, 0 warnings, 5 notes in 6 files, 340 B\n"));
+  for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) EXPECT_LE(end - at, 100U) << text.substr(at, end - at);
+}
+
+}  // namespace
+}  // namespace vouchfs::doctor
