@@ -3,6 +3,7 @@
 safetensors_client.py compare SOURCE FILE...   every tensor of the FILEs by every way equals SOURCE's, and together they are all of them
 safetensors_client.py index SOURCE FOLDER      the same, each tensor found by FOLDER's model.safetensors.index.json
 safetensors_client.py open FILE [BACKEND]      reads every tensor of FILE
+safetensors_client.py metadata FILE            what the library says of the file's __metadata__
 """
 import json
 import os
@@ -52,6 +53,11 @@ def by_index(wanted, folder):
     return len(wanted)
 
 
+def metadata(path):
+    with safetensors.safe_open(path, framework="np") as file:
+        return file.metadata()
+
+
 def main(what, first, *rest):
     if what == "open":
         return len(read_all(first, **({"backend": rest[0]} if rest else {})))
@@ -59,4 +65,4 @@ def main(what, first, *rest):
 
 
 if __name__ == "__main__":
-    print(json.dumps({"tensors": main(*sys.argv[1:])}))
+    print(json.dumps({"metadata": metadata(sys.argv[2])} if sys.argv[1] == "metadata" else {"tensors": main(*sys.argv[1:])}))
