@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "doctor/check_parts.h"
 #include "doctor/checks.h"
+#include "formats/weight_file.h"
 
 namespace vouchfs::doctor {
 namespace {
@@ -122,10 +123,48 @@ void say(const ModelFacts& model, const FileFacts& file, const char* code, const
       "the pickle names " + list_text(names, 16) +
       (unsafe ? ": loaded without weights_only=True it could run whatever it likes; nothing was run"
               : ": torch's restricted loader does not know " + std::string(names.size() == 1 ? "it" : "them") + " and refuses the file; nothing was run");
-  if (!unsafe && file.torch->tensors.empty() && file.torch->claimed.empty()) {
+  if (!unsafe && file.torch && file.torch->tensors.empty() && file.torch->claimed.empty()) {
     finding.severity = Severity::note;
     finding.message += "; the file holds no tensors and models load without it";
   }
+  findings.add(std::move(finding));
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+  });
+}
+
+// The oldest pickles are text: "cMODULE\nNAME\n" imports, and torch.load takes them like any other. Only one that begins so is looked for.
+std::optional<formats::PickleGlobal> first_of_text_pickle(std::string_view head) {
+  const std::size_t at = head.substr(0, 1) == "(" ? 1 : 0;
+  if (head.substr(at, 1) != "c") return std::nullopt;
+  const std::size_t module_end = head.find('\n', at);
+  const std::size_t name_end = module_end == std::string_view::npos ? module_end : head.find('\n', module_end + 1);
+  if (name_end == std::string_view::npos) return std::nullopt;
+  formats::PickleGlobal global{std::string(head.substr(at + 1, module_end - at - 1)), std::string(head.substr(module_end + 1, name_end - module_end - 1)), at,
+                               false};
+  if (!is_name(global.module) || !is_name(global.name)) return std::nullopt;
+  return global;
+}
+
+bool promises_torch(const FileFacts& file) { return formats::weight_format_of_name(base_name(file.path)) == formats::WeightFormat::torch; }
+
+std::vector<formats::PickleGlobal> globals_of(const FileFacts& file) {
+  if (file.torch) return file.torch->globals;
+  const auto first = promises_torch(file) && file.presence == Presence::readable ? first_of_text_pickle(file.head) : std::nullopt;
+  return first && is_unsafe(*first) ? std::vector<formats::PickleGlobal>{*first} : std::vector<formats::PickleGlobal>{};
+}
+
+// Under a name that promises weights, a pickle that torch.save did not write is none.
+void say_other_pickle(const ModelFacts& model, const FileFacts& file, Findings& findings) {
+  if (!file.torch || !file.torch->problem || file.torch->problem->name != "NotTorch" || !file.is_weights || findings.has_error(model.shown_path(file.path)))
+    return;
+  Finding finding = about(model, file.path, "content.other_format");
+  finding.offset = 0;
+  finding.message = "a pickle that torch.save did not write: " + file.torch->problem->detail;
+  finding.loader = {file.torch->problem->text};
   findings.add(std::move(finding));
 }
 
@@ -133,16 +172,17 @@ void say(const ModelFacts& model, const FileFacts& file, const char* code, const
 
 void check_torch_globals(const ModelFacts& model, Findings& findings) {
   for (const FileFacts& file : model.files) {
-    if (!file.torch) continue;
     std::vector<const formats::PickleGlobal*> unsafe;
     std::vector<const formats::PickleGlobal*> unlisted;
-    for (const formats::PickleGlobal& global : file.torch->globals)
+    const std::vector<formats::PickleGlobal> globals = globals_of(file);
+    for (const formats::PickleGlobal& global : globals)
       if (is_unsafe(global))
         unsafe.push_back(&global);
       else if (!global.allowed)
         unlisted.push_back(&global);
     say(model, file, "torch.unsafe_global", unsafe, findings);
     say(model, file, "torch.unlisted_global", unlisted, findings);
+    say_other_pickle(model, file, findings);
   }
 }
 

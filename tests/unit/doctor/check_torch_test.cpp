@@ -155,5 +155,45 @@ TEST(TorchGlobals, AreAWarningWhenOnlyUnknownAndANoteInAFileWithoutTensors) {
   }
 }
 
+// ---- pickles that torch did not write, read from the disk ----
+
+std::vector<std::string> said_of_file(const std::string& name, const std::string& bytes) {
+  ScratchFolder folder;
+  folder.put(name, bytes);
+  return said(folder.diagnose().findings);
+}
+
+// A literal with the NUL bytes in it.
+template <std::size_t N>
+std::string raw(const char (&text)[N]) {
+  return {text, N - 1};
+}
+
+TEST(OtherPickle, ThatWouldRunSomethingIsUnsafeUnderAnyTorchName) {
+  const std::string call =
+      raw("\x80\2"
+          "cposix\nsystem\nq\0X\4\0\0\0"
+          "echoq\1\x85q\2Rq\3.");
+  for (const char* name : {"pytorch_model.bin", "evil.pt", "evil.ckpt", "training_args.bin"})
+    EXPECT_THAT(said_of_file(name, call), ElementsAre(std::string("error torch.unsafe_global ") + name));
+  const std::string stacked =
+      raw("\x80\4\x8c\5posix\x8c\6system\x93\x8c\4"
+          "echo\x85R.");
+  EXPECT_THAT(said_of_file("evil.pt", stacked), ElementsAre("error torch.unsafe_global evil.pt"));
+}
+
+TEST(OtherPickle, OfTheOldestKindIsUnsafeToo) {
+  EXPECT_THAT(said_of_file("evil.pt", "cos\nsystem\n(S'echo'\ntR."), testing::Contains("error torch.unsafe_global evil.pt"));
+  EXPECT_THAT(said_of_file("notes.bin", "class of\nmodels\n"), testing::Not(testing::Contains(HasSubstr("global"))));
+}
+
+TEST(OtherPickle, UnderAWeightsNameIsAnotherFormatAndElsewhereNoMatter) {
+  const std::string harmless =
+      raw("\x80\2"
+          "ccollections\nOrderedDict\nq\0)Rq\1.");
+  EXPECT_THAT(said_of_file("pytorch_model.bin", harmless), ElementsAre("error content.other_format pytorch_model.bin"));
+  EXPECT_THAT(said_of_file("training_args.bin", harmless), testing::Not(testing::Contains(HasSubstr("training_args.bin"))));
+}
+
 }  // namespace
 }  // namespace vouchfs::doctor
