@@ -181,6 +181,7 @@ std::string length_text(std::uint64_t bytes, std::uint64_t needed) {
 void judge_raw(const ModelFacts& model, const std::string& whole, const RawSet& pieces, Findings& findings) {
   const auto& [first, part] = pieces.begin()->second;
   const std::uint64_t count = std::min(std::max(part.count, pieces.rbegin()->first), kMostPieces);
+  const std::string beside = first->real_path.substr(0, first->real_path.size() - base_name(first->path).size());
   std::string names;
   std::vector<std::string> absent;
   std::uint64_t bytes = 0;
@@ -191,14 +192,14 @@ void judge_raw(const ModelFacts& model, const std::string& whole, const RawSet& 
       absent.push_back(name);
     else
       bytes += piece->second.first->bytes;
-    names += " " + shell_word(name);
+    names += " " + shell_word(beside + name);
   }
   Finding finding = about(model, first->path, "gguf.raw_part");
   finding.message = "a piece of " + base_name(whole) + " that was cut to upload it, no split that loaders know; " + std::to_string(pieces.size()) + " of " +
                     count_text(count, "piece") + " here";
   finding.message += absent.empty() ? length_text(bytes, bytes_needed(*first)) : ", missing: " + list_text(absent);
   if (!absent.empty()) finding.advice = "fetch the missing pieces into the same folder, then join all of them in order with cat";
-  finding.command = "cat" + names + " > " + shell_word(base_name(whole));
+  if (absent.empty()) finding.command = "cat" + names + " > " + shell_word(beside + base_name(whole));
   findings.add(std::move(finding));
 }
 

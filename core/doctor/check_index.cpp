@@ -15,15 +15,13 @@ namespace {
 
 std::string quoted(const std::string& name) { return "'" + formats::shown_name(name) + "'"; }
 
-std::string write_command(const ModelFacts& model) { return "vouchfs index " + shell_word(model.place.model_dir) + " --write"; }
-
 bool is_missing_key(const std::string& problem) { return problem.starts_with("the key ") && problem.ends_with(" is missing"); }
 bool is_bom(const std::string& problem) { return problem.find("byte order mark") != std::string::npos; }
 
 void say_shape(const ModelFacts& model, const FileFacts& file, const char* code, const std::string& message, Findings& findings) {
   Finding finding = about(model, file.path, code);
   finding.message = message;
-  finding.command = write_command(model);
+  finding.command = index_command(model, file.path, false);
   findings.add(std::move(finding));
 }
 
@@ -34,7 +32,7 @@ void say_no_json(const ModelFacts& model, const FileFacts& file, Findings& findi
   const auto byte = problem.rfind("(at byte ");
   finding.offset = byte == std::string::npos ? 0 : std::strtoull(problem.c_str() + byte + 9, nullptr, 10);
   if (!file.kind.bom) finding.loader = {"json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"};
-  finding.command = write_command(model);
+  finding.command = index_command(model, file.path, true);
   findings.add(std::move(finding));
 }
 
@@ -44,7 +42,7 @@ void say_bom(const ModelFacts& model, const FileFacts& file, Findings& findings)
   finding.length = 3;
   finding.message = "a byte order mark (ef bb bf) stands before the JSON: Python's reader, and so every loader, refuses it";
   finding.loader = {"json.decoder.JSONDecodeError: Unexpected UTF-8 BOM (decode using utf-8-sig): line 1 column 1 (char 0)"};
-  finding.command = write_command(model);
+  finding.command = index_command(model, file.path, false);
   findings.add(std::move(finding));
 }
 
@@ -56,7 +54,7 @@ void say_keys(const ModelFacts& model, const FileFacts& file, const std::vector<
     finding.loader.push_back(metadata ? "KeyError: 'metadata'" : "KeyError: 'weight_map'");
     finding.message += metadata ? "; transformers and diffusers fail without metadata" : "; every reader of an index fails without weight_map";
   }
-  finding.command = write_command(model);
+  finding.command = index_command(model, file.path, file.index->weight_map.empty());
   findings.add(std::move(finding));
 }
 
@@ -70,7 +68,7 @@ void check_paths(const ModelFacts& model, const FileFacts& file, Findings& findi
   }
   if (unsafe.empty()) return;
   finding.message = "weight_map names files that are no plain paths inside the folder: " + list_text(unsafe, 3);
-  finding.command = write_command(model);
+  finding.command = index_command(model, file.path, false);
   findings.add(std::move(finding));
 }
 
@@ -99,7 +97,8 @@ void say_entries(const ModelFacts& model, const IndexView& view, const char* cod
   for (const auto& [tensor, sentence] : entries) finding.tensors.push_back(tensor);
   finding.message = entries.front().second;
   if (entries.size() > 1) finding.message += "; " + count_text(entries.size(), "tensor") + " in all";
-  finding.command = write_command(model);
+  // An index without the lost tensors would make the model look complete.
+  if (finding.code != "index.names_missing_tensor") finding.command = index_command(model, view.file->path, false);
   findings.add(std::move(finding));
 }
 

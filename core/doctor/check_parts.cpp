@@ -63,6 +63,16 @@ std::vector<std::string> tensors_within(const std::vector<formats::Tensor>& tens
   return names;
 }
 
+std::string index_command(const ModelFacts& model, const std::string& path, bool force) {
+  const std::string folder = folder_of(path);
+  const auto indexes = std::count_if(model.files.begin(), model.files.end(), [&](const FileFacts& file) { return folder_of(file.path) == folder && file.index; });
+  std::string command = "vouchfs index " + shell_word(model.place.model_dir);
+  if (!folder.empty()) command += " --folder " + shell_word(folder);
+  if (indexes > 1) command += " --name " + shell_word(base_name(path));
+  const FileFacts* there = model.find(path);
+  return command + (force || (there != nullptr && there->sealed) ? " --write --force" : " --write");
+}
+
 std::string fetch_command(const ModelFacts& model, const std::string& path) {
   if (model.place.kind == publisher::PlaceKind::hf_snapshot) {
     const std::string name = hub_name(model.place.cache_dir);

@@ -33,6 +33,9 @@ std::vector<std::string> tensors_past(const std::vector<formats::Tensor>& tensor
 // Names of the tensors that bytes [begin, end) touch, in order of place. `tensors` may overlap.
 std::vector<std::string> tensors_within(const std::vector<formats::Tensor>& tensors, std::uint64_t begin, std::uint64_t end);
 
+// The command that writes the index of this path anew from the headers. `force`: what is there is no index, so that it is replaced only when asked to.
+std::string index_command(const ModelFacts& model, const std::string& path, bool force);
+
 // The command that fetches a file of this model anew, or "" when its place does not tell where it came from.
 std::string fetch_command(const ModelFacts& model, const std::string& path);
 

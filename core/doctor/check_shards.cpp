@@ -61,7 +61,7 @@ void say_gap(const Folder& folder, const std::vector<std::string>& missing, std:
 void say_no_index(const Folder& folder, const ShardGroup& group, Findings& findings) {
   Finding finding = about(folder.model, join_path(folder.path, group.index_name), "index.missing");
   finding.message = count_text(group.files.size(), "shard") + " (" + list_text(group.files, 3) + ") and no index: readers that ask for one find no weights";
-  finding.command = "vouchfs index " + shell_word(folder.model.place.model_dir) + " --write";
+  finding.command = index_command(folder.model, join_path(folder.path, group.index_name), false);
   findings.add(std::move(finding));
 }
 

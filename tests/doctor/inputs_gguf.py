@@ -43,4 +43,11 @@ one("C32", "an architecture that only newer engines know", "whole", w.gguf(value
 @case("C30", "a raw part of a GGUF", "incomplete")
 def _(folder):
     write(folder / "tiny.gguf.part1of2", G[:len(G) - 40])
-    return [Want("gguf.raw_part", "tiny.gguf.part1of2", command=("cat",))]
+    return [Want("gguf.raw_part", "tiny.gguf.part1of2", says=("part2of2",))]
+
+
+@case("C30", "both raw parts of a GGUF", "incomplete")
+def _(folder):
+    write(folder / "tiny.gguf.part1of2", G[:len(G) - 40])
+    write(folder / "tiny.gguf.part2of2", G[len(G) - 40:])
+    return [Want("gguf.raw_part", "tiny.gguf.part1of2", command=("cat ", "part1of2", "part2of2", "> "))]

@@ -89,6 +89,18 @@ def _(folder):
     return [Want("index.unsafe_name", INDEX, tensors=["layers.1.a"])]
 
 
+@case("D2", "the index of a subfolder and of a variant lack tensors", "damaged")
+def _(folder):
+    shards = {"diffusion_pytorch_model-0000%d-of-00002.fp16.safetensors" % i: rows for i, rows in zip((1, 2), SHARD_ROWS)}
+    plain = {name.replace(".fp16", ""): rows for name, rows in shards.items()}
+    write(folder / "model_index.json", {"_class_name": "X"})
+    lacking = {name: rows[:1] for name, rows in shards.items()}
+    write_shards(folder / "unet", {**shards, **plain}, index=False)
+    write(folder / "unet/diffusion_pytorch_model.safetensors.index.json", index_of(plain))
+    write(folder / "unet/diffusion_pytorch_model.safetensors.index.fp16.json", index_of(lacking))
+    return [Want("index.omits_tensor", "unet/diffusion_pytorch_model.safetensors.index.fp16.json", tensors=["layers.1.b", "layers.2.b"], command=("--folder unet", "--name"))]
+
+
 @case("D2", "consolidated beside shards with other names", "whole")
 def _(folder):
     write_shards(folder)

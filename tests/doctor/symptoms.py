@@ -39,7 +39,7 @@ ROWS = (
     ("C27", "invalid header or archive is corrupted", ("R74_one_byte_of_a_local_header_changed", "R74_one_byte_of_data_1_changed"), "PytorchStreamReader failed reading file"),
     ("C28", "unexpected EOF, expected N more bytes: legacy file cut", ("C28_a_legacy_pickle_cut",), "unexpected EOF"),
     ("C29", "Weights only load failed", ("R79_a_pickle_that_calls_os_system", "C29_a_class_that_is_not_on_the_list"), "Weights only load failed; Unsupported global"),
-    ("C30", "not within the file bounds: GGUF cut, raw part", ("R90_a_GGUF_cut_inside_its_last_tensor", "C30_a_raw_part_of_a_GGUF"), "tensor 'output.weight' data"),
+    ("C30", "not within the file bounds: GGUF cut, raw part", ("R90_a_GGUF_cut_inside_its_last_tensor", "C30_a_raw_part_of_a_GGUF", "C30_both_raw_parts_of_a_GGUF"), "tensor 'output.weight' data"),
     ("C31", "failed to load split", ("R94_part_1_of_2_alone",), "failed to load GGUF split"),
     ("C32", "unknown model architecture: engine too old", ("C32_an_architecture_that_only_newer_engines_know",), "unknown model architecture"),
     ("C33", "digest mismatch, got e3b0c442: zero bytes read", ("C33_a_blob_of_no_bytes",), "digest mismatch"),

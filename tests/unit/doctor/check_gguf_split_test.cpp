@@ -105,7 +105,7 @@ TEST(RawPart, TellsWhetherThePiecesAreLongEnoughTogether) {
   auto findings = run(check_gguf_split, folder.gather());
   EXPECT_THAT(said(findings), ElementsAre("error gguf.raw_part m.gguf.part1of2"));
   EXPECT_THAT(findings.at(0).message, HasSubstr("2 of 2 pieces here; together they are long enough"));
-  EXPECT_EQ(findings.at(0).command, "cat m.gguf.part1of2 m.gguf.part2of2 > m.gguf");
+  EXPECT_EQ(findings.at(0).command, "cat " + folder.path() + "/m.gguf.part1of2 " + folder.path() + "/m.gguf.part2of2 > " + folder.path() + "/m.gguf");
   folder.put("m.gguf.part2of2", whole.substr(2000, 1000));
   findings = run(check_gguf_split, folder.gather());
   EXPECT_THAT(findings.at(0).message, HasSubstr("too short"));
