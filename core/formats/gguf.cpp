@@ -37,7 +37,6 @@ MaybeProblem check_offsets(const std::vector<GgufInfo>& infos, std::uint64_t ali
   return std::nullopt;
 }
 
-// Requires: data_offset and offsets are right.
 MaybeProblem check_bounds(const std::vector<GgufInfo>& infos, std::uint64_t data_offset, std::uint64_t file_bytes) {
   const std::uint64_t there = data_offset < file_bytes ? file_bytes - data_offset : 0;
   const auto is_cut = [&](const GgufInfo& info) { return data_offset > file_bytes || info.tensor.end > there; };
@@ -46,8 +45,12 @@ MaybeProblem check_bounds(const std::vector<GgufInfo>& infos, std::uint64_t data
   const auto more = std::count_if(cut + 1, infos.end(), is_cut);
   std::uint64_t end = infos.back().tensor.end;
   if (__builtin_add_overflow(end, data_offset, &end)) end = UINT64_MAX;
-  HeaderProblem problem{"DataOutOfBounds", "tensor '" + shown_name(cut->tensor.name) + "' data is not within the file bounds, model is corrupted or incomplete", {},
-                        cut->tensor.name, file_bytes};
+  HeaderProblem problem{"DataOutOfBounds",
+                        "tensor '" + shown_name(cut->tensor.name) + "' data is not within the file bounds, model is corrupted or incomplete",
+                        {},
+                        cut->tensor.name,
+                        file_bytes};
+  if (data_offset > file_bytes) problem.text = "failed to seek to beginning of data section";
   problem.detail = "the file has " + number(file_bytes) + " bytes, its tensors end at " + number(end) + ": " + shown(*cut) + " is cut";
   if (more > 0) problem.detail += ", and " + std::to_string(more) + " more after it are cut or missing";
   return problem;
@@ -69,7 +72,8 @@ std::vector<Tensor> placed(std::vector<GgufInfo>&& infos, std::uint64_t data_off
       shift(tensor.end, data_offset);
     }
   }
-  std::sort(tensors.begin(), tensors.end(), [](const Tensor& a, const Tensor& b) { return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name); });
+  std::sort(tensors.begin(), tensors.end(),
+            [](const Tensor& a, const Tensor& b) { return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name); });
   return tensors;
 }
 
@@ -88,6 +92,7 @@ MaybeProblem read_all(std::uint64_t file_bytes, GgufStream& stream, GgufHeader& 
     header.data_offset = stream.at();
     pad(header.data_offset, header.alignment);  // cannot overflow: the header has at most kMaxGgufHeader bytes
   }
+  if (!problem && header.data_offset > file_bytes) problem = check_bounds(infos.infos, header.data_offset, file_bytes);
   if (!problem) problem = check_offsets(infos.infos, header.alignment);
   if (!problem) problem = check_bounds(infos.infos, header.data_offset, file_bytes);
   return problem;

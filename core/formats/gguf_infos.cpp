@@ -21,6 +21,21 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
   return text + "]";
 }
 
+// As the library writes a shape: always four sizes.
+std::string four_sizes(const std::vector<std::uint64_t>& shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < kMaxDimensions; ++i) text += (i == 0 ? "" : ", ") + (i < shape.size() ? number(shape[i]) : "1");
+  return text + ")";
+}
+
+// "q6_K", as the library writes types in messages.
+std::string in_lower_case(std::string_view type) {
+  std::string text(type);
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (text.ends_with("_k")) text.back() = 'K';
+  return text;
+}
+
 class InfoReader {
  public:
   InfoReader(GgufStream& stream, std::uint64_t count, GgufInfos& into) : stream_(stream), count_(count), into_(into) {}
@@ -35,7 +50,9 @@ class InfoReader {
   }
 
  private:
-  MaybeProblem ended(const std::string& what) const { return gguf_ended(stream_, kInfosText, what + " of tensor " + number(index_ + 1) + " of " + number(count_)); }
+  MaybeProblem ended(const std::string& what) const {
+    return gguf_ended(stream_, kInfosText, what + " of tensor " + number(index_ + 1) + " of " + number(count_));
+  }
   HeaderProblem bad(const char* name, std::string detail) const { return {name, kInfosText, std::move(detail), info_.tensor.name, info_.info_offset}; }
   std::string shown() const { return "tensor '" + shown_name(info_.tensor.name) + "'"; }
 
@@ -58,6 +75,7 @@ class InfoReader {
     if (bytes > kMaxNameBytes && (bytes <= stream_.left() || bytes > kMaxGgufString)) {
       HeaderProblem problem = bad("BadName", "the name of tensor " + number(index_ + 1) + " claims " + number(bytes) + " bytes; at most 63 are allowed");
       problem.text = "tensor name " + number(index_) + " is too long: " + number(bytes) + " >= 64";
+      if (bytes > kMaxGgufString) problem.text = gguf_string_text(bytes);
       return problem;
     }
     if (bytes > kMaxNameBytes || !stream_.text(bytes, info_.tensor.name)) return ended("the name, " + number(bytes) + " bytes,");
@@ -108,7 +126,8 @@ class InfoReader {
       const std::uint64_t size = i < shape.size() ? shape[i] : 1;
       if (size != 0 && std::uint64_t{INT64_MAX} / size <= elements_) {
         HeaderProblem problem = *bad_shape("", "has the shape " + shape_text(shape) + ": so many elements do not fit 63 bits");
-        problem.text = "total number of elements in tensor '" + shown_name(info_.tensor.name) + "' with shape " + shape_text(shape) + " is >= 9223372036854775807";
+        problem.text =
+            "total number of elements in tensor '" + shown_name(info_.tensor.name) + "' with shape " + four_sizes(shape) + " is >= 9223372036854775807";
         return problem;
       }
       elements_ *= size;
@@ -124,18 +143,19 @@ class InfoReader {
     info_.tensor.dtype = type->name;
     const std::uint64_t row = info_.tensor.shape.empty() ? 1 : info_.tensor.shape[0];
     if (row % type->elements != 0)
-      return bad_shape("of type " + number(id) + " (" + std::string(type->name) + ") has " + number(row) + " elements per row, not a multiple of block size (" +
-                           number(type->elements) + ")",
+      return bad_shape("of type " + number(id) + " (" + in_lower_case(type->name) + ") has " + number(row) +
+                           " elements per row, not a multiple of block size (" + number(type->elements) + ")",
                        "has rows of " + number(row) + " elements, but its type " + std::string(type->name) + " comes in blocks of " + number(type->elements));
     if (__builtin_mul_overflow(elements_ / type->elements, std::uint64_t{type->bytes}, &bytes_))
-      return bad_shape("with shape " + shape_text(info_.tensor.shape) + " has a size in bytes > 18446744073709551615",
+      return bad_shape("with shape " + four_sizes(info_.tensor.shape) + " has a size in bytes > 18446744073709551615",
                        "has the shape " + shape_text(info_.tensor.shape) + ": its size does not fit 64 bits");
     return std::nullopt;
   }
 
   MaybeProblem unknown_type(std::uint32_t id) {
-    HeaderProblem problem = bad("UnknownType", shown() + " has the type " + number(id) + ", which is none of ggml's: made by a fork or a newer writer, or damaged");
-    problem.text = "tensor '" + shown_name(info_.tensor.name) + "' has invalid ggml type " + number(id);
+    HeaderProblem problem =
+        bad("UnknownType", shown() + " has the type " + number(id) + ", which is none of ggml's: made by a fork or a newer writer, or damaged");
+    problem.text = "tensor '" + shown_name(info_.tensor.name) + "' has invalid ggml type " + std::to_string(static_cast<std::int32_t>(id));
     into_.complete = pass_over_rest();
     return problem;
   }

@@ -3,6 +3,7 @@
 // Errors: a problem is the first rule broken; when the stream's reader failed, the stream's error() counts instead.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,11 @@ inline constexpr std::uint64_t kMaxGgufKeyBytes = 65535;
 
 // The header ended (or is past its limit) while `what` was read; `text` is what the library says.
 HeaderProblem gguf_ended(const GgufStream& stream, std::string text, const std::string& what);
+
+// What the library says of a string longer than kMaxGgufString.
+inline std::string gguf_string_text(std::uint64_t bytes) {
+  return "string length " + std::to_string(bytes) + " exceeds maximum " + std::to_string(kMaxGgufString);
+}
 
 // Magic, version and counts.
 MaybeProblem read_gguf_prologue(std::uint64_t file_bytes, GgufStream& stream, GgufHeader& header);

