@@ -8,8 +8,6 @@
 namespace vouchfs::doctor {
 namespace {
 
-std::string repair_command(const ModelFacts& model) { return "vouchfs repair " + shell_word(model.place.model_dir) + " --from GOOD_COPY"; }
-
 std::vector<std::string> sealed_tensors(const ModelFacts& model, const std::string& path, std::uint64_t from) {
   for (const seal::TableFile& row : model.table.files)
     if (row.path == path) return tensors_past(row.tensors, from);
@@ -21,7 +19,6 @@ void say_missing(const ModelFacts& model, const seal::ManifestFile& sealed, Find
   finding.message = "missing: the model was sealed with it, " + bytes_text(sealed.bytes) + ", sha256 " + hash::to_hex(sealed.sha256);
   finding.loader = {"No such file or directory: \"" + base_name(sealed.path) + "\""};
   finding.command = fetch_command(model, sealed.path);
-  if (finding.command.empty()) finding.command = repair_command(model);
   findings.add(std::move(finding));
 }
 
@@ -36,7 +33,7 @@ void say_size(const ModelFacts& model, const FileFacts& file, const seal::Manife
     finding.message = "grown: sealed with " + bytes_text(sealed.bytes) + ", now " + std::to_string(file.bytes) +
                       "; a mount still shows it as it was sealed if those bytes are right";
   }
-  finding.command = repair_command(model);
+  finding.command = fetch_command(model, file.path);
   findings.add(std::move(finding));
 }
 

@@ -86,7 +86,7 @@ std::span<const CodeFacts> store_codes() {
        damaged,
        "blocks are not what they were when the model was sealed",
        {},
-       "repair the file from a good copy; on repeat test memory and disk"},
+       "bring the file back from a good copy or fetch it again; when it happens again, test memory and disk"},
       {"seal.size_mismatch",
        error,
        damaged,

@@ -115,7 +115,7 @@ void say_changed(const DeepContext& context, const FileFacts& file, const std::v
   const char* code = blocks.empty() ? "torch.crc_mismatch" : "seal.block_mismatch";
   for (const BadPlace& place : blocks.empty() ? records : blocks) {
     findings.push_back(at_place(context, file, code, place));
-    if (!blocks.empty()) findings.back().command = "vouchfs repair " + shell_word(context.model.place.model_dir) + " --from GOOD_COPY";
+    if (!blocks.empty()) findings.back().command = fetch_command(context.model, file.path);
   }
 }
 
