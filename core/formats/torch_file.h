@@ -21,7 +21,7 @@ enum class TorchForm { zip, legacy };
 
 // One member of the zip form.
 struct TorchRecord {
-  std::string name;                // within the archive, without its folder: "data.pkl", "data/0"
+  std::string name;                // within the archive, without its folder: "data.pkl", "data/0"; always UTF-8
   std::uint64_t header_offset = 0; // of the local header
   std::uint64_t begin = 0;         // first byte of its content, from the start of the file; 0 when the local header is unusable
   std::uint64_t bytes = 0;

@@ -132,7 +132,10 @@ constexpr Renamed kRenamed[] = {{{"__builtin__", "xrange"}, {"builtins", "range"
                                 {{"itertools", "izip"}, {"builtins", "zip"}},
                                 {{"itertools", "imap"}, {"builtins", "map"}},
                                 {{"itertools", "ifilter"}, {"builtins", "filter"}},
-                                {{"exceptions", "StandardError"}, {"builtins", "Exception"}}};
+                                {{"exceptions", "StandardError"}, {"builtins", "Exception"}},
+                                {{"itertools", "izip_longest"}, {"itertools", "zip_longest"}},
+                                {{"itertools", "ifilterfalse"}, {"itertools", "filterfalse"}},
+                                {{"UserDict", "IterableUserDict"}, {"collections", "UserDict"}}};
 constexpr Global kRenamedModules[] = {{"__builtin__", "builtins"},  {"copy_reg", "copyreg"},       {"Queue", "queue"},       {"repr", "reprlib"},
                                       {"_abcoll", "collections.abc"}, {"UserDict", "collections"}, {"UserList", "collections"},
                                       {"UserString", "collections"}, {"whichdb", "dbm"},           {"StringIO", "io"},       {"cStringIO", "io"}};

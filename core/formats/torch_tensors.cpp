@@ -11,7 +11,8 @@
 namespace vouchfs::formats {
 namespace {
 
-constexpr std::uint64_t kMaxSteps = 16U << 20;
+// Children of containers that are entered again: a dict with two names is fine, lists that double each other's content are not.
+constexpr std::uint64_t kMaxRepeated = 1U << 20;
 constexpr std::uint64_t kMaxNameBytes = 256U << 20;
 constexpr std::uint64_t kMaxNamed = 2U << 20;
 constexpr std::size_t kMaxDepth = 1000;
@@ -24,7 +25,7 @@ struct Child {
 
 class Walk {
  public:
-  Walk(const PickleHeap& heap, const PickleBytes& bytes) : heap_(heap), bytes_(bytes), on_path_(heap.objects.size(), false) {}
+  Walk(const PickleHeap& heap, const PickleBytes& bytes) : heap_(heap), bytes_(bytes), on_path_(heap.objects.size(), false), entered_(heap.objects.size(), false) {}
 
   NamedTensors run(const PickleValue& root) {
     visit({root, {}});
@@ -37,9 +38,7 @@ class Walk {
         frames_.pop_back();
         continue;
       }
-      const std::size_t i = frame.next++;
-      if (++steps_ > kMaxSteps) found_.too_large = "its containers refer to each other more often than any model's";
-      visit(child(object, i));
+      visit(child(object, frame.next++));
     }
     return std::move(found_);
   }
@@ -93,7 +92,12 @@ class Walk {
       found_.too_large = "its containers are nested more than " + std::to_string(kMaxDepth) + " deep";
       return;
     }
-    on_path_[child.value.index] = true;
+    if (entered_[child.value.index]) repeated_ += 1 + children(heap_.objects[child.value.index]);
+    if (repeated_ > kMaxRepeated) {
+      found_.too_large = "its containers refer to each other more often than any model's";
+      return;
+    }
+    on_path_[child.value.index] = entered_[child.value.index] = true;
     frames_.push_back({child.value.index, 0, path_.size()});
   }
 
@@ -110,9 +114,10 @@ class Walk {
   const PickleHeap& heap_;
   const PickleBytes& bytes_;
   std::vector<bool> on_path_;
+  std::vector<bool> entered_;
   std::vector<Frame> frames_;
   std::string path_;
-  std::uint64_t steps_ = 0;
+  std::uint64_t repeated_ = 0;
   std::uint64_t name_bytes_ = 0;
   NamedTensors found_;
 };

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/utf8.h"
 #include "formats/shown_name.h"
 #include "formats/torch_bytes.h"
 #include "formats/torch_parts.h"
@@ -66,7 +67,7 @@ class TorchZip {
       by_name_.try_emplace(name, i);
       script = script || name.starts_with("code/");
       file_.checksums = file_.checksums || entry.crc32 != 0;
-      file_.records.push_back({name, entry.header_offset, entry.begin, entry.packed_bytes, entry.crc32, !entry.problem, entry.method == 0});
+      file_.records.push_back({is_utf8(name) ? name : printable(name), entry.header_offset, entry.begin, entry.packed_bytes, entry.crc32, !entry.problem, entry.method == 0});
     }
     file_.torchscript = script && by_name_.contains("constants.pkl");
   }
