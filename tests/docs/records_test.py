@@ -61,6 +61,11 @@ class Records(mounts.MountCase):
         self.assertEqual(self.check("index", model), {"index"})
         self.assertEqual(self.check("version"), {"version"})
 
+    def test_what_is_mended_and_what_is_written(self):
+        model = self.model()
+        self.assertEqual(self.check("ingest", model, "--fix=format"), {"left_out", "fix", "summary"})
+        self.assertEqual(self.check("index", model, "--write"), {"warning", "summary"})
+
     def test_a_check_that_finds_differences(self):
         model = self.model()
         mounts.damage_block(f"{model}/{SHARD}", 3)
