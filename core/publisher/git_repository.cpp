@@ -58,7 +58,7 @@ tl::unexpected<Error> git_failure(const std::string& what, const std::string& fo
 }
 
 std::string hex_of(const git_oid& id) {
-  char hex[GIT_OID_HEXSZ + 1] = {};
+  char hex[41] = {};  // of a SHA-1, and a NUL
   git_oid_tostr(hex, sizeof hex, &id);
   return hex;
 }

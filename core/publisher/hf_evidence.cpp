@@ -88,6 +88,7 @@ std::map<std::string, std::set<std::string>> files_by_commit(Collector& collecto
 void collect_hf_blobs(Collector& collector) {
   for (const std::string& path : collector.paths()) {
     std::error_code failed;
+    if (!stdfs::is_symlink(collector.on_disk(path), failed)) continue;  // a copy has no name but its own
     const stdfs::path blob = stdfs::canonical(collector.on_disk(path), failed);
     const stdfs::path folder = blob.parent_path();
     if (failed || folder.filename() != "blobs" || !is_hf_model_folder(folder.parent_path().string())) continue;
@@ -107,6 +108,8 @@ void collect_hf_trees(Collector& collector) {
 }
 
 void collect_hf_notes(Collector& collector) {
+  std::error_code failed;
+  if (!stdfs::is_directory(collector.on_disk(kLocalNotes), failed)) return;
   for (const std::string& path : collector.paths()) {
     const auto note = read_note(collector, path);
     if (!note || !is_valid(*note, collector.on_disk(path))) continue;
