@@ -64,10 +64,19 @@ void say_link(const ModelFacts& model, const FileFacts& file, Findings& findings
   findings.add(std::move(finding));
 }
 
-void say_other(const ModelFacts& model, const FileFacts& file, Findings& findings) {
-  Finding finding = about(model, file.path, file.presence == Presence::special ? "file.special" : "file.io_error");
-  finding.message =
-      file.presence == Presence::special ? "a fifo, socket or device stands where a file should be" : "the system could not read it: " + file.trouble;
+void say_special(const ModelFacts& model, const FileFacts& file, Findings& findings) {
+  Finding finding = about(model, file.path, "file.special");
+  finding.message = S_ISDIR(file.mode) ? "a folder has the name of a weight file" : "a fifo, socket or device stands where a file should be";
+  if (S_ISDIR(file.mode)) {
+    finding.loader = {"No such device (os error 19)", "IsADirectoryError: [Errno 21] Is a directory"};
+    finding.advice = "give the loader the file inside, or rename the folder";
+  }
+  findings.add(std::move(finding));
+}
+
+void say_io_error(const ModelFacts& model, const FileFacts& file, Findings& findings) {
+  Finding finding = about(model, file.path, "file.io_error");
+  finding.message = "the system could not read it: " + file.trouble;
   findings.add(std::move(finding));
 }
 
@@ -82,8 +91,9 @@ void check_file(const ModelFacts& model, const FileFacts& file, Findings& findin
     case Presence::loop:
       return say_link(model, file, findings);
     case Presence::special:
+      return say_special(model, file, findings);
     case Presence::io_error:
-      return say_other(model, file, findings);
+      return say_io_error(model, file, findings);
   }
 }
 

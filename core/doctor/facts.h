@@ -33,7 +33,7 @@ enum class Presence {
   unreadable,  // there, but the user in question may not read it (or pass a folder on the way)
   dangling,    // a symbolic link to nothing
   loop,        // a symbolic link that leads to itself
-  special,     // a fifo, socket or device
+  special,     // a fifo, socket or device, or a folder that has the name of a weight file
   io_error,    // the system failed to read it
 };
 
@@ -54,7 +54,7 @@ struct FileFacts {
   uid_t owner = 0;
   gid_t group = 0;
   std::int64_t mtime_ns = 0;
-  std::string head;                // at most kKindBytes
+  std::string head;                // at most kKindBytes; kept only where a name or the content promises weights
   formats::KindOfFile kind;
   std::vector<ByteRange> holes;    // never written, by SEEK_HOLE; at most kKeptHoles, the longest kept; sorted by offset
   std::uint64_t hole_bytes = 0;    // of all holes

@@ -134,6 +134,12 @@ Status read_index(FileFacts& file, const formats::ReadAt& read) {
   return {};
 }
 
+// Of the many other files of a folder nobody asks for the head again.
+void drop_idle_head(FileFacts& file) {
+  const bool wanted = file.is_weights || formats::weight_format_of_name(base_name(file.path)) || file.path.find(".gguf") != std::string::npos;
+  if (!wanted) std::string().swap(file.head);
+}
+
 Status read_all(FileFacts& file) {
   VOUCHFS_ASSIGN(UniqueFd fd, open_file(file));
   const auto held = std::make_shared<UniqueFd>(std::move(fd));
@@ -145,6 +151,7 @@ Status read_all(FileFacts& file) {
   if (file.bytes < formats::kMaxLfsPointerBytes) file.pointer = formats::parse_lfs_pointer(file.head);
   find_holes(held->get(), file);
   VOUCHFS_TRY(read_weights(file, read));
+  drop_idle_head(file);
   return read_index(file, read);
 }
 

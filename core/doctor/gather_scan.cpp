@@ -84,9 +84,20 @@ class Scanner {
   Status entry(const std::string& path) {
     if (++entries_ > kMaxEntries) return fail(ErrorCode::bad_format, "more than a million entries: links may make the tree endless", model_.place.model_dir);
     FileFacts file = stat_file(path, real_path(path));
-    if (S_ISDIR(file.mode) && file.presence == Presence::readable) return enter(std::move(file));
+    if (S_ISDIR(file.mode) && file.presence == Presence::readable) return folder_entry(std::move(file));
     model_.files.push_back(std::move(file));
     return {};
+  }
+
+  // A folder under the name of a weight file is what loaders open and fail on.
+  Status folder_entry(FileFacts folder_facts) {
+    const std::string name = base_name(folder_facts.path);
+    if (name.ends_with(".safetensors") || name.ends_with(".gguf")) {
+      FileFacts odd = folder_facts;
+      odd.presence = Presence::special;
+      model_.files.push_back(std::move(odd));
+    }
+    return enter(std::move(folder_facts));
   }
 
   Status enter(FileFacts folder_facts) {

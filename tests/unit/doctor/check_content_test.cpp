@@ -134,6 +134,17 @@ TEST(CheckAccess, LinksAndSpecialFilesAreToldApart) {
   EXPECT_THAT(said(findings), ElementsAre("error link.dangling gone.safetensors", "error file.special pipe", "error link.loop round.safetensors", "error link.loop sub/up"));
 }
 
+TEST(CheckAccess, AFolderUnderTheNameOfAShardIsOneFinding) {
+  const ScratchFolder folder;
+  folder.put("model-00001-of-00002.safetensors", weights({{"a"}}));
+  folder.put("model-00002-of-00002.safetensors/inside", "x");
+  folder.put("model.safetensors.index.json", index_of({{"a", "model-00001-of-00002.safetensors"}, {"b", "model-00002-of-00002.safetensors"}}));
+  const auto findings = folder.diagnose().findings;
+  ASSERT_THAT(said(findings), ElementsAre("error file.special model-00002-of-00002.safetensors"));
+  EXPECT_THAT(findings.front().loader.front(), HasSubstr("os error 19"));
+  EXPECT_THAT(findings.front().tensors, ElementsAre("b"));
+}
+
 TEST(CheckAccess, AFolderOrFileWithoutAModelSaysSo) {
   const ScratchFolder folder;
   folder.put("notes.txt", "hello");
