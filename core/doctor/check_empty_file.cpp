@@ -14,6 +14,8 @@ void say_empty(const ModelFacts& model, const FileFacts& file, Findings& finding
   finding.offset = 0;
   finding.length = file.bytes;
   finding.message = file.bytes == 0 ? "the file is empty: nothing was written" : "the file has " + bytes_text(file.bytes) + "; no weight file is that short";
+  if (file.bytes == 0 && !file.evidence.empty())
+    finding.message += "; an error that tells of a digest e3b0c442… means this: it is the SHA-256 of zero bytes, so look at disk, permissions and virus scanners, not at the network";
   finding.command = fetch_command(model, file.path);
   findings.add(std::move(finding));
 }

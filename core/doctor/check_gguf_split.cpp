@@ -41,7 +41,7 @@ void say_name(const ModelFacts& model, const FileFacts& file, const formats::Ggu
   if (right) finding.message += " (it should be called " + *right + ")";
   finding.advice = "give every part its name back: NAME-00001-of-0000N.gguf";
   if (right && !is_there(model, file, *right))
-    finding.command = "mv " + shell_word(model.shown_path(file.path)) + " " + shell_word(model.shown_path(join_path(folder_of(file.path), *right)));
+    finding.command = "mv " + shell_word(file.real_path) + " " + shell_word(join_path(folder_of(file.real_path), *right));
   findings.add(std::move(finding));
 }
 

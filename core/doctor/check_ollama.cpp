@@ -12,17 +12,7 @@
 namespace vouchfs::doctor {
 namespace {
 
-// "registry.ollama.ai/library/llama3/8b" -> "llama3:8b".
-std::string model_name(const std::string& manifest) {
-  std::string name = manifest;
-  for (const std::string_view usual : {"manifests/", "registry.ollama.ai/", "library/"})
-    if (name.compare(0, usual.size(), usual) == 0) name.erase(0, usual.size());
-  const std::size_t slash = name.find_last_of('/');
-  if (slash != std::string::npos) name[slash] = ':';
-  return name;
-}
-
-std::string pull_command(const ModelFacts& model) { return "ollama pull " + shell_word(model_name(model.place.manifest)); }
+std::string pull_command(const ModelFacts& model) { return "ollama pull " + shell_word(ollama_name(model.place.manifest)); }
 
 void say_manifest(const ModelFacts& model, const std::string& text, const std::string& trouble, Findings& findings) {
   Finding finding;
@@ -34,8 +24,8 @@ void say_manifest(const ModelFacts& model, const std::string& text, const std::s
   finding.length = text.size();
   finding.message =
       text.empty()
-          ? "the manifest of " + printable(model_name(model.place.manifest)) + " is empty (0 bytes): a crash or a full disk while it was written leaves that"
-          : "the manifest of " + printable(model_name(model.place.manifest)) + " cannot be used (" + bytes_text(text.size()) + "): " + trouble;
+          ? "the manifest of " + printable(ollama_name(model.place.manifest)) + " is empty (0 bytes): a crash or a full disk while it was written leaves that"
+          : "the manifest of " + printable(ollama_name(model.place.manifest)) + " cannot be used (" + bytes_text(text.size()) + "): " + trouble;
   finding.loader = {text.empty() ? "Error: EOF" : "Error: unexpected end of JSON input"};
   finding.command = pull_command(model);
   findings.add(std::move(finding));
@@ -45,7 +35,7 @@ void say_layer(const ModelFacts& model, const publisher::NamedLayer& named, cons
   const formats::OllamaLayer& layer = named.layer;
   Finding finding = about(model, named.path, partial != nullptr ? "ollama.partial" : "ollama.layer_missing");
   const std::string what = "the layer of type " + printable(layer.media_type) + ", " + bytes_text(layer.bytes) + ", sha256:" + layer.sha256 + ", of " +
-                           printable(model_name(model.place.manifest));
+                           printable(ollama_name(model.place.manifest));
   finding.message = partial != nullptr ? what + " is not downloaded to its end: " + std::to_string(partial->there) + " of " + std::to_string(layer.bytes) +
                                              " bytes are there, in blobs/" + partial->name + " (reserved in full, so its size says nothing)"
                                        : what + " is missing";

@@ -65,7 +65,8 @@ std::vector<std::string> tensors_within(const std::vector<formats::Tensor>& tens
 
 std::string index_command(const ModelFacts& model, const std::string& path, bool force) {
   const std::string folder = folder_of(path);
-  const auto indexes = std::count_if(model.files.begin(), model.files.end(), [&](const FileFacts& file) { return folder_of(file.path) == folder && file.index; });
+  const auto indexes =
+      std::count_if(model.files.begin(), model.files.end(), [&](const FileFacts& file) { return folder_of(file.path) == folder && file.index; });
   std::string command = "vouchfs index " + shell_word(model.place.model_dir);
   if (!folder.empty()) command += " --folder " + shell_word(folder);
   if (indexes > 1) command += " --name " + shell_word(base_name(path));
@@ -73,15 +74,29 @@ std::string index_command(const ModelFacts& model, const std::string& path, bool
   return command + (force || (there != nullptr && there->sealed) ? " --write --force" : " --write");
 }
 
+std::string ollama_name(const std::string& manifest) {
+  std::string name = manifest;
+  for (const std::string_view usual : {"manifests/", "registry.ollama.ai/", "library/"})
+    if (name.compare(0, usual.size(), usual) == 0) name.erase(0, usual.size());
+  const std::size_t slash = name.find_last_of('/');
+  if (slash != std::string::npos) name[slash] = ':';
+  return name;
+}
+
 std::string fetch_command(const ModelFacts& model, const std::string& path) {
-  if (model.place.kind == publisher::PlaceKind::hf_snapshot) {
-    const std::string name = hub_name(model.place.cache_dir);
-    if (name.empty()) return {};
-    std::string command = "hf download " + shell_word(name);
-    if (!path.empty()) command += " " + shell_word(path);
-    return model.place.revision.empty() ? command : command + " --revision " + shell_word(model.place.revision);
+  const FileFacts* there = model.find(path);
+  const bool present = there != nullptr && there->presence == Presence::readable;
+  if (model.place.kind == publisher::PlaceKind::ollama) {
+    const std::string pull = "ollama pull " + shell_word(ollama_name(model.place.manifest));
+    return present ? "rm " + shell_word(there->real_path) + " && " + pull : pull;
   }
-  return {};
+  const std::string name = hub_name(model.place.cache_dir);
+  if (model.place.kind != publisher::PlaceKind::hf_snapshot || name.empty()) return {};
+  std::string command = "hf download " + shell_word(name);
+  if (!path.empty()) command += " " + shell_word(path);
+  if (!model.place.revision.empty()) command += " --revision " + shell_word(model.place.revision);
+  command += " --cache-dir " + shell_word(folder_of(model.place.cache_dir).empty() ? "." : folder_of(model.place.cache_dir));
+  return present ? command + " --force-download" : command;
 }
 
 bool is_hex(std::string_view text, std::size_t digits) {

@@ -36,7 +36,10 @@ std::vector<std::string> tensors_within(const std::vector<formats::Tensor>& tens
 // The command that writes the index of this path anew from the headers. `force`: what is there is no index, so that it is replaced only when asked to.
 std::string index_command(const ModelFacts& model, const std::string& path, bool force);
 
-// The command that fetches a file of this model anew, or "" when its place does not tell where it came from.
+// "manifests/registry.ollama.ai/library/llama3/8b" -> "llama3:8b".
+std::string ollama_name(const std::string& manifest);
+// The command that fetches a file of this model anew, or "" when its place does not tell where it came from. A file that is there is fetched all the
+// same: both stores take a blob that exists for a good one.
 std::string fetch_command(const ModelFacts& model, const std::string& path);
 
 bool is_hex(std::string_view text, std::size_t digits);

@@ -37,7 +37,7 @@ std::string download_command(const HubFolder& hub) {
   name.erase(0, std::min(name.size(), std::string("models--").size()));
   const std::size_t bar = name.find("--");
   if (bar != std::string::npos) name = name.substr(0, bar) + "/" + name.substr(bar + 2);
-  return name.empty() ? std::string() : "hf download " + shell_word(name);
+  return name.empty() ? std::string() : "hf download " + shell_word(name) + " --cache-dir " + shell_word(folder_of(hub.dir).empty() ? "." : folder_of(hub.dir));
 }
 
 std::string trimmed(std::string text) {

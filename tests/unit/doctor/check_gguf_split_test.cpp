@@ -70,7 +70,7 @@ TEST(GgufSplit, SaysWhenANameIsNotThatOfThePart) {
   folder.put("m-00002-of-00002.gguf", part(1, 2, "a", 2));
   const auto findings = run(check_gguf_split, folder.gather());
   EXPECT_THAT(said(findings), ElementsAre("error gguf.split_mismatch m-00002-of-00002.gguf"));
-  EXPECT_EQ(findings.at(0).command, "mv m-00002-of-00002.gguf m-00001-of-00002.gguf");
+  EXPECT_EQ(findings.at(0).command, "mv " + folder.path("m-00002-of-00002.gguf") + " " + folder.path("m-00001-of-00002.gguf"));
 }
 
 TEST(GgufSplit, JudgesFoldersApart) {
