@@ -155,7 +155,8 @@ void check_one_file(const ModelFacts& model, Findings& findings) {
   const bool known = is_promise(file) || file.pointer || file.path.ends_with(".json") || file.path.find(".gguf.") != std::string::npos;
   if (known || file.presence != Presence::readable) return;
   Finding finding = about(model, file.path, "path.not_a_model");
-  finding.message = "the file is " + std::string(formats::in_words(file.kind.kind)) + ", and neither its name nor its content is that of weights, an index or a configuration";
+  finding.message = "the file is " + std::string(formats::in_words(file.kind.kind)) +
+                    ", and neither its name nor its content is that of weights, an index or a configuration";
   findings.add(std::move(finding));
 }
 

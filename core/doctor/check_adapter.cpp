@@ -19,7 +19,8 @@ std::string base_model(const ModelFacts& model) {
 }
 
 bool is_empty_adapter(const FileFacts& file) {
-  return (file.safetensors && !file.safetensors->problem && file.safetensors->tensors.empty()) || (file.torch && !file.torch->problem && file.torch->tensors.empty());
+  return (file.safetensors && !file.safetensors->problem && file.safetensors->tensors.empty()) ||
+         (file.torch && !file.torch->problem && file.torch->tensors.empty());
 }
 
 void say_empty(const ModelFacts& model, const FileFacts& file, Findings& findings) {
@@ -31,7 +32,8 @@ void say_empty(const ModelFacts& model, const FileFacts& file, Findings& finding
 void say_only(const ModelFacts& model, const FileFacts& file, Findings& findings) {
   const std::string base = base_model(model);
   Finding finding = about(model, file.path, "adapter.only");
-  finding.message = "only an adapter is here, no model; " + (base.empty() ? std::string("its adapter_config.json does not name its base model") : "its base model is " + formats::shown_name(base));
+  finding.message = "only an adapter is here, no model; " +
+                    (base.empty() ? std::string("its adapter_config.json does not name its base model") : "its base model is " + formats::shown_name(base));
   findings.add(std::move(finding));
 }
 

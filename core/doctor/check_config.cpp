@@ -47,7 +47,8 @@ void check_empty_tensors(const ModelFacts& model, const json& config, Findings& 
 
 // "model.layers." -> the numbers behind it. Only prefixes of decoder and encoder stacks that have one entry a layer.
 std::map<std::string, std::set<std::uint64_t>> layers_of(const ModelFacts& model) {
-  static constexpr std::array<std::string_view, 8> kStacks = {"layers.", "h.", "encoder.layer.", "blocks.", "transformer.h.", "decoder.layers.", "gpt_neox.layers.", "backbone.layers."};
+  static constexpr std::array<std::string_view, 8> kStacks = {
+      "layers.", "h.", "encoder.layer.", "blocks.", "transformer.h.", "decoder.layers.", "gpt_neox.layers.", "backbone.layers."};
   std::map<std::string, std::set<std::uint64_t>> stacks;
   for (const FileFacts& file : model.files) {
     if (file.path.find('/') != std::string::npos || !file.is_weights) continue;
@@ -85,8 +86,8 @@ void check_layers(const ModelFacts& model, const json& config, Findings& finding
   const std::vector<std::string> missing = missing_layers(longest->second, wanted);
   if (missing.empty()) return;
   Finding finding = about(model, "", "model.layers_missing");
-  finding.message = "config.json says " + std::to_string(wanted) + " layers, the tensors have " + std::to_string(longest->second.size()) + " (" + longest->first + "N): layers " +
-                    list_text(missing, 8) + " are in no shard and no index, so they were never in this model";
+  finding.message = "config.json says " + std::to_string(wanted) + " layers, the tensors have " + std::to_string(longest->second.size()) + " (" +
+                    longest->first + "N): layers " + list_text(missing, 8) + " are in no shard and no index, so they were never in this model";
   findings.add(std::move(finding));
 }
 

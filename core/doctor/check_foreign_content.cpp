@@ -57,10 +57,12 @@ void say_text(const ModelFacts& model, const FileFacts& file, Findings& findings
     case FileKind::text:
       if (!file.kind.title.empty())
         return findings.add(foreign(model, file, "content.error_text",
-                                    "the file holds " + std::string(formats::in_words(file.kind.kind)) + " of " + bytes_text(file.bytes) + " instead of weights" + quoted(file.kind.title)));
+                                    "the file holds " + std::string(formats::in_words(file.kind.kind)) + " of " + bytes_text(file.bytes) +
+                                        " instead of weights" + quoted(file.kind.title)));
       break;
     case FileKind::xml:
-      return findings.add(foreign(model, file, "content.error_text", "the file holds an XML document instead of weights, as storage servers answer with an error"));
+      return findings.add(
+          foreign(model, file, "content.error_text", "the file holds an XML document instead of weights, as storage servers answer with an error"));
     default:
       break;
   }
@@ -78,15 +80,17 @@ formats::ReadAt behind(const formats::ReadAt& read, std::uint64_t skip) {
 
 // A byte order mark hides a weight file behind it; what is wrong with that one too is said with it.
 bool say_bom(const ModelFacts& model, const FileFacts& file, Findings& findings) {
-  const bool hides_weights = file.kind.kind == FileKind::safetensors || file.kind.kind == FileKind::gguf || file.kind.kind == FileKind::zip || file.kind.kind == FileKind::pickle;
+  const bool hides_weights =
+      file.kind.kind == FileKind::safetensors || file.kind.kind == FileKind::gguf || file.kind.kind == FileKind::zip || file.kind.kind == FileKind::pickle;
   if (!file.kind.bom || !hides_weights || file.bytes <= kBomBytes) return false;
   const auto read = open_reader(file);
   if (!read) return false;
   const auto header = formats::read_weight_header(base_name(file.path), file.bytes - kBomBytes, behind(*read, kBomBytes));
   if (!header || !*header) return false;
   const bool good = !(*header)->problem;
-  Finding finding = foreign(model, file, "content.bom",
-                            "a byte order mark (ef bb bf) stands before a " + std::string(good ? "good " : "") + formats::to_string((*header)->format) + " file");
+  Finding finding =
+      foreign(model, file, "content.bom",
+              "a byte order mark (ef bb bf) stands before a " + std::string(good ? "good " : "") + formats::to_string((*header)->format) + " file");
   finding.length = kBomBytes;
   if (good) {
     finding.command = "tail -c +4 " + shell_word(file.real_path) + " > " + shell_word(file.real_path + ".fixed");
@@ -140,11 +144,14 @@ void check_file(const ModelFacts& model, const FileFacts& file, WeightFormat pro
   if (say_bom(model, file, findings)) return;
   if (is_text(kind) && (file.is_weights || kind == FileKind::html || kind == FileKind::error_text)) return say_text(model, file, findings);
   if (!file.is_weights || is_text(kind) || say_crlf(model, file, findings)) return;
-  const bool parsed = promised == WeightFormat::safetensors ? kind == FileKind::safetensors : promised == WeightFormat::gguf ? kind == FileKind::gguf || kind == FileKind::ggml_old : kind == FileKind::zip || kind == FileKind::pickle;
+  const bool parsed = promised == WeightFormat::safetensors ? kind == FileKind::safetensors
+                      : promised == WeightFormat::gguf      ? kind == FileKind::gguf || kind == FileKind::ggml_old
+                                                            : kind == FileKind::zip || kind == FileKind::pickle;
   if (parsed) return;
   if (kind != FileKind::binary) return say_other_format(model, file, findings);
   const bool own_check = (promised == WeightFormat::safetensors && file.head.size() > 8 && file.head.find('{', 8) == 8) || file.head.starts_with("FUGG");
-  const bool absurd_length = promised == WeightFormat::safetensors && file.safetensors && file.safetensors->problem && file.safetensors->problem->name != "HeaderTooLarge";
+  const bool absurd_length =
+      promised == WeightFormat::safetensors && file.safetensors && file.safetensors->problem && file.safetensors->problem->name != "HeaderTooLarge";
   const bool legacy_torch = promised == WeightFormat::torch && file.torch && !file.torch->problem;
   if (own_check || absurd_length || legacy_torch) return;
   findings.add(foreign(model, file, "content.unknown", "the first bytes (\"" + printable(file.head.substr(0, 8)) + "\") belong to no format that is known"));

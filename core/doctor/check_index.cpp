@@ -81,8 +81,10 @@ bool check_shape(const ModelFacts& model, const FileFacts& file, Findings& findi
   std::vector<std::string> keys;
   std::vector<std::string> others;
   for (const std::string& problem : file.index->problems) {
-    if (is_bom(problem)) say_bom(model, file, findings);
-    else (is_missing_key(problem) ? keys : others).push_back(problem);
+    if (is_bom(problem))
+      say_bom(model, file, findings);
+    else
+      (is_missing_key(problem) ? keys : others).push_back(problem);
   }
   if (!keys.empty()) say_keys(model, file, keys, findings);
   if (!others.empty()) say_shape(model, file, "index.malformed", list_text(others, 3), findings);
@@ -91,7 +93,8 @@ bool check_shape(const ModelFacts& model, const FileFacts& file, Findings& findi
 }
 
 // "tensor a is in 'x', the index says 'y'" for the first, and how many more.
-void say_entries(const ModelFacts& model, const IndexView& view, const char* code, const std::vector<std::pair<std::string, std::string>>& entries, Findings& findings) {
+void say_entries(const ModelFacts& model, const IndexView& view, const char* code, const std::vector<std::pair<std::string, std::string>>& entries,
+                 Findings& findings) {
   if (entries.empty()) return;
   Finding finding = about(model, view.file->path, code);
   for (const auto& [tensor, sentence] : entries) finding.tensors.push_back(tensor);
@@ -103,7 +106,7 @@ void say_entries(const ModelFacts& model, const IndexView& view, const char* cod
 }
 
 struct Entries {
-  std::vector<std::pair<std::string, std::string>> wrong;    // (tensor, sentence)
+  std::vector<std::pair<std::string, std::string>> wrong;  // (tensor, sentence)
   std::vector<std::pair<std::string, std::string>> nowhere;
   std::vector<std::pair<std::string, std::string>> omitted;
 };
@@ -115,8 +118,11 @@ void judge_entry(const ModelFacts& model, const IndexView& view, const std::stri
   const bool elsewhere = holders != view.holders.end();
   if (elsewhere && std::find(holders->second.begin(), holders->second.end(), name) != holders->second.end()) return;
   if (file != nullptr && !names_known(*file)) return;  // its own trouble is said elsewhere
-  if (elsewhere) entries.wrong.emplace_back(tensor, "tensor " + quoted(tensor) + " is in " + quoted(holders->second.front()) + ", the index says " + quoted(name));
-  else if (file != nullptr) entries.nowhere.emplace_back(tensor, "the index gives tensor " + quoted(tensor) + " to " + quoted(name) + ", whose header lacks it, and no other shard holds it");
+  if (elsewhere)
+    entries.wrong.emplace_back(tensor, "tensor " + quoted(tensor) + " is in " + quoted(holders->second.front()) + ", the index says " + quoted(name));
+  else if (file != nullptr)
+    entries.nowhere.emplace_back(tensor,
+                                 "the index gives tensor " + quoted(tensor) + " to " + quoted(name) + ", whose header lacks it, and no other shard holds it");
 }
 
 Entries judge_entries(const ModelFacts& model, const IndexView& view) {
@@ -127,7 +133,8 @@ Entries judge_entries(const ModelFacts& model, const IndexView& view) {
     if (!names_known(*member)) continue;
     for (std::string& tensor : tensor_names(*member))
       if (map.count(tensor) == 0)
-        entries.omitted.emplace_back(tensor, "shard " + quoted(name_in(view.folder, member->path)) + " holds tensor " + quoted(tensor) + ", which the index leaves out");
+        entries.omitted.emplace_back(
+            tensor, "shard " + quoted(name_in(view.folder, member->path)) + " holds tensor " + quoted(tensor) + ", which the index leaves out");
   }
   return entries;
 }
@@ -156,7 +163,8 @@ std::string missing_bytes_text(const ModelFacts& model, const IndexView& view, c
   return ", " + bytes_text(left) + " of tensors" + (missing == 1 ? "" : " in all missing shards together") + " by total_size";
 }
 
-void say_missing(const ModelFacts& model, const IndexView& view, const std::string& name, const std::vector<std::string>& tensors, std::size_t missing, Findings& findings) {
+void say_missing(const ModelFacts& model, const IndexView& view, const std::string& name, const std::vector<std::string>& tensors, std::size_t missing,
+                 Findings& findings) {
   const std::string path = join_path(view.folder, name);
   Finding finding = about(model, path, "index.names_missing_shard");
   finding.tensors = tensors;
@@ -179,9 +187,8 @@ void check_missing(const ModelFacts& model, const IndexView& view, Findings& fin
 }
 
 void check_total(const ModelFacts& model, const IndexView& view, Findings& findings) {
-  const auto record = std::find_if(model.table.indexes.begin(), model.table.indexes.end(), [&](const formats::IndexRecord& one) {
-    return join_path(one.folder, one.file_name) == view.file->path;
-  });
+  const auto record = std::find_if(model.table.indexes.begin(), model.table.indexes.end(),
+                                   [&](const formats::IndexRecord& one) { return join_path(one.folder, one.file_name) == view.file->path; });
   if (record == model.table.indexes.end()) return;
   for (const formats::IndexCorrection& correction : record->corrections) {
     if (correction.tensor != "metadata.total_size") continue;

@@ -19,7 +19,8 @@ struct Folder {
   std::vector<const FileFacts*> weights;  // of the folder itself
 
   bool is_member(const FileFacts* file) const {
-    return std::any_of(indexes.begin(), indexes.end(), [&](const IndexView& view) { return std::find(view.members.begin(), view.members.end(), file) != view.members.end(); });
+    return std::any_of(indexes.begin(), indexes.end(),
+                       [&](const IndexView& view) { return std::find(view.members.begin(), view.members.end(), file) != view.members.end(); });
   }
 };
 
@@ -66,8 +67,10 @@ void check_kind(const Folder& folder, const std::string& variant, std::string_vi
       if (twice.empty()) other = at->second;
       twice.push_back(std::move(tensor));
     }
-    if (!twice.empty()) say_twice(folder, file, other, std::move(twice), findings);
-    else if (is_consolidated_name(base_name(file->path)) && !is_consolidated_name(base_name(files.front()->path))) say_consolidated(folder, file, findings);
+    if (!twice.empty())
+      say_twice(folder, file, other, std::move(twice), findings);
+    else if (is_consolidated_name(base_name(file->path)) && !is_consolidated_name(base_name(files.front()->path)))
+      say_consolidated(folder, file, findings);
   }
 }
 

@@ -27,7 +27,8 @@ Zeros find_zeros(const FileFacts& file) {
   std::vector<std::uint8_t> piece(kPiece);
   std::uint64_t looked = 0;
   for (std::uint64_t at = 0; at < file.bytes;) {
-    const auto hole = std::find_if(file.holes.begin(), file.holes.end(), [&](const ByteRange& range) { return at >= range.offset && at - range.offset < range.length; });
+    const auto hole =
+        std::find_if(file.holes.begin(), file.holes.end(), [&](const ByteRange& range) { return at >= range.offset && at - range.offset < range.length; });
     if (hole != file.holes.end()) {
       at = hole->offset + hole->length;
       continue;
@@ -59,7 +60,8 @@ void say_zeros(const ModelFacts& model, const FileFacts& file, Findings& finding
   Finding finding = about(model, file.path, all ? "file.never_written" : "file.zero_head");
   finding.offset = 0;
   finding.length = zeros.end;
-  finding.message = (all ? "the size of " + bytes_text(file.bytes) + " was reserved, but no data was written: every byte is zero" : zero_text(zeros)) + hole_text(file);
+  finding.message =
+      (all ? "the size of " + bytes_text(file.bytes) + " was reserved, but no data was written: every byte is zero" : zero_text(zeros)) + hole_text(file);
   finding.command = fetch_command(model, file.path);
   findings.add(std::move(finding));
 }

@@ -29,8 +29,11 @@ Finding say(const Subject& subject, const char* code, std::string message) {
   finding.message = std::move(message);
   finding.command = fetch_command(subject.model, subject.file.path);
   if (!subject.problem.tensor.empty()) finding.tensors = {subject.problem.tensor};
-  // What the newest library prints, in its exact words; the older form is the bare name.
-  finding.loader = {"Error while deserializing header: " + subject.problem.text, "Error while deserializing header: " + subject.problem.name};
+  // What the newest library prints, in its exact words; the older form is the bare name. What its parsers say behind "invalid JSON in header: " and
+  // "invalid UTF-8 in header: " is not what ours say.
+  const bool parsed = subject.problem.name == "InvalidHeader" || subject.problem.name == "InvalidHeaderDeserialization";
+  const std::string text = parsed ? subject.problem.text.substr(0, subject.problem.text.find(": ")) + ": …" : subject.problem.text;
+  finding.loader = {"Error while deserializing header: " + text, "Error while deserializing header: " + subject.problem.name};
   return finding;
 }
 
@@ -48,7 +51,8 @@ bool opens_like_json(const FileFacts& file) {
 // "all 3 tensors are missing", "tensors b and c are cut or missing, the other 4 are whole".
 std::string loss_text(const Subject& subject, const std::vector<std::string>& lost) {
   const std::size_t all = subject.header.claimed.size();
-  std::string text = lost.size() == all ? (all == 1 ? "its only tensor is hit: " : "all " + count_text(all, "tensor") + " are hit: ") : count_text(lost.size(), "tensor") + (lost.size() == 1 ? " is hit: " : " are hit: ");
+  std::string text = lost.size() == all ? (all == 1 ? "its only tensor is hit: " : "all " + count_text(all, "tensor") + " are hit: ")
+                                        : count_text(lost.size(), "tensor") + (lost.size() == 1 ? " is hit: " : " are hit: ");
   text += list_text(lost, 4);
   return lost.size() == all ? text : text + "; the other " + std::to_string(all - lost.size()) + (all - lost.size() == 1 ? " is whole" : " are whole");
 }
@@ -71,8 +75,8 @@ Finding truncated(const Subject& subject) {
   const bool no_data = subject.file.bytes <= subject.header.data_offset;
   Finding finding = say(subject, "safetensors.truncated",
                         "the file ends at byte " + std::to_string(subject.file.bytes) + ", " + bytes_text(missing) + " missing of " +
-                            bytes_text(needed_bytes(subject.header)) + (no_data ? ": the header is whole, the data behind it is not there" : "") + "; " + past_text(subject) +
-                            "; " + loss_text(subject, lost));
+                            bytes_text(needed_bytes(subject.header)) + (no_data ? ": the header is whole, the data behind it is not there" : "") + "; " +
+                            past_text(subject) + "; " + loss_text(subject, lost));
   finding.offset = subject.file.bytes;
   finding.length = missing;
   finding.tensors = lost;
@@ -108,20 +112,23 @@ Finding bad_length(const Subject& subject) {
   const std::uint64_t there = subject.file.bytes - kLengthBytes;
   const std::string says = "the length field says the header has " + bytes_text(length);
   if (length > formats::kMaxSafetensorsHeader && length <= there && opens_like_json(subject.file)) {
-    Finding finding = say(subject, "safetensors.header_too_large", says + ", and it does: more than the " + std::to_string(formats::kMaxSafetensorsHeader) + " that readers take");
+    Finding finding = say(subject, "safetensors.header_too_large",
+                          says + ", and it does: more than the " + std::to_string(formats::kMaxSafetensorsHeader) + " that readers take");
     finding.length = length + kLengthBytes;
     return finding;
   }
   if (length <= formats::kMaxSafetensorsHeader && (there == 0 || opens_like_json(subject.file))) {
     Finding finding = say(subject, "safetensors.header_truncated",
-                          "the file ends inside its header: " + says + ", the file has " + bytes_text(there) + " of it; " + bytes_text(length - there) + " of the header and all data are missing");
+                          "the file ends inside its header: " + says + ", the file has " + bytes_text(there) + " of it; " + bytes_text(length - there) +
+                              " of the header and all data are missing");
     finding.offset = subject.file.bytes;
     finding.length = length - there;
     return finding;
   }
   Finding finding = say(subject, "safetensors.length_impossible",
                         says + ", the file has only " + bytes_text(there) + " behind it" +
-                            (opens_like_json(subject.file) ? "; a header does open behind it: the length field is damaged" : "; the field is damaged, or this is no safetensors file"));
+                            (opens_like_json(subject.file) ? "; a header does open behind it: the length field is damaged"
+                                                           : "; the field is damaged, or this is no safetensors file"));
   finding.offset = 0;
   finding.length = kLengthBytes;
   return finding;
@@ -183,9 +190,11 @@ Finding unknown_dtype(const Subject& subject) {
   }
   std::string list;
   for (const auto& [dtype, count] : dtypes) list += (list.empty() ? "" : ", ") + formats::shown_name(dtype) + " of " + count_text(count, "tensor");
-  Finding finding = say(subject, "safetensors.unknown_dtype",
-                        "no version of safetensors knows the dtype " + (list.empty() ? subject.problem.detail : list) + ": the size of such a tensor cannot be checked");
+  Finding finding =
+      say(subject, "safetensors.unknown_dtype",
+          "no version of safetensors knows the dtype " + (list.empty() ? subject.problem.detail : list) + ": the size of such a tensor cannot be checked");
   if (!names.empty()) finding.tensors = std::move(names);
+  finding.loader.back() = "Error while deserializing header: InvalidHeaderDeserialization";
   return finding;
 }
 
@@ -203,7 +212,8 @@ Finding finding_of(const Subject& subject) {
   if (name == "UnknownDtype") return unknown_dtype(subject);
   if (name == "InvalidHeaderDeserialization") return bad_json(subject);
   if (name == "InvalidHeader") {
-    Finding finding = say(subject, "safetensors.header_not_utf8", subject.problem.detail + "; that is byte " + std::to_string(subject.problem.offset) + " of the file");
+    Finding finding =
+        say(subject, "safetensors.header_not_utf8", subject.problem.detail + "; that is byte " + std::to_string(subject.problem.offset) + " of the file");
     finding.length = 1;
     return finding;
   }

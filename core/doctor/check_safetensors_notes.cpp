@@ -20,8 +20,11 @@ void note(const ModelFacts& model, const FileFacts& file, const char* code, std:
 
 void check_format(const ModelFacts& model, const FileFacts& file, Findings& findings) {
   const SafetensorsHeader& header = *file.safetensors;
-  if (header.format && (*header.format == "pt" || *header.format == "tf" || *header.format == "flax" || *header.format == "np" || *header.format == "mlx")) return;
-  const std::string why = !header.has_metadata ? "the header has no __metadata__" : header.format ? "__metadata__ has another format than readers know" : "__metadata__ has no format";
+  if (header.format && (*header.format == "pt" || *header.format == "tf" || *header.format == "flax" || *header.format == "np" || *header.format == "mlx"))
+    return;
+  const std::string why = !header.has_metadata ? "the header has no __metadata__"
+                          : header.format      ? "__metadata__ has another format than readers know"
+                                               : "__metadata__ has no format";
   Finding finding = about(model, file.path, "safetensors.no_format");
   finding.message = why + "; some readers want {\"format\": \"pt\"}";
   if (!model.single_file) finding.command = "vouchfs ingest " + shell_word(model.place.model_dir) + " --fix=format";
@@ -54,7 +57,8 @@ void check_file(const ModelFacts& model, const FileFacts& file, Findings& findin
   if (header.data_offset % kAlignment != 0)
     note(model, file, "safetensors.unaligned",
          "tensor data begins at byte " + std::to_string(header.data_offset) + ", which is no multiple of 8: mapped reads are unaligned", findings);
-  if (file.head.size() > kAlignment && file.head[kAlignment] != '{') note(model, file, "safetensors.leading_blanks", "blanks stand before the brace of the header", findings);
+  if (file.head.size() > kAlignment && file.head[kAlignment] != '{')
+    note(model, file, "safetensors.leading_blanks", "blanks stand before the brace of the header", findings);
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ void say_gap(const Folder& folder, const std::vector<std::string>& missing, std:
   const std::string path = join_path(folder.path, missing.front());
   if (findings.has_error(folder.model.shown_path(path))) return;
   Finding finding = about(folder.model, path, "shards.gap");
-  finding.message = count_text(count, "shard") + (count == 1 ? " is" : " are") + " missing by the numbers: " + numbers_text(missing) + " (" + list_text(missing, 3) + "); " + why;
+  finding.message = count_text(count, "shard") + (count == 1 ? " is" : " are") + " missing by the numbers: " + numbers_text(missing) + " (" +
+                    list_text(missing, 3) + "); " + why;
   finding.command = fetch_command(folder.model, path);
   findings.add(std::move(finding));
 }
@@ -69,8 +70,7 @@ bool is_numbered(const ShardGroup& group) { return !formats::numbered_set_key(gr
 
 void check_group(const Folder& folder, const ShardGroup& group, Findings& findings) {
   if (group.single_beside || group.files.front().starts_with("adapter") || is_covered(folder, group)) return;
-  if (!group.missing.empty())
-    return say_gap(folder, group.missing, group.missing_count, "no index says which tensors they held", findings);
+  if (!group.missing.empty()) return say_gap(folder, group.missing, group.missing_count, "no index says which tensors they held", findings);
   // Files without numbers are one model only where a configuration says there is a model.
   const bool is_set = is_numbered(group) || folder.has("config.json");
   if (group.files.size() >= 2 && is_set && !is_served_otherwise(folder)) say_no_index(folder, group, findings);
@@ -83,7 +83,8 @@ void check_record(const Folder& folder, const IndexView& view, Findings& finding
     std::vector<std::string> missing;
     for (const std::string& name : record.missing_files)
       if (view.absent.count(name) == 0 && !folder.has(name)) missing.push_back(name);
-    if (!missing.empty()) say_gap(folder, missing, missing.size(), "the index names no tensor of them, and its total_size asks for more than is here", findings);
+    if (!missing.empty())
+      say_gap(folder, missing, missing.size(), "the index names no tensor of them, and its total_size asks for more than is here", findings);
   }
 }
 

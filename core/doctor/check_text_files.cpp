@@ -15,8 +15,9 @@ constexpr std::uint64_t kMaxJsonBytes = 64ULL << 20;  // the largest tokenizer.j
 
 // Names that loaders open; other JSON files of a folder are none of ours.
 bool is_read_by_loaders(const std::string& name) {
-  static constexpr std::array<std::string_view, 12> kNames = {"config.json",      "generation_config.json", "adapter_config.json", "model_index.json", "tokenizer.json",    "tokenizer_config.json",
-                                                              "added_tokens.json", "vocab.json",             "params.json",         "modules.json",     "chat_template.json", "special_tokens_map.json"};
+  static constexpr std::array<std::string_view, 12> kNames = {"config.json",    "generation_config.json", "adapter_config.json", "model_index.json",
+                                                              "tokenizer.json", "tokenizer_config.json",  "added_tokens.json",   "vocab.json",
+                                                              "params.json",    "modules.json",           "chat_template.json",  "special_tokens_map.json"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end() || name.ends_with("_config.json");
 }
 
@@ -52,7 +53,8 @@ void check_file(const ModelFacts& model, const FileFacts& file, Findings& findin
     case FileKind::empty:
       return findings.add(about_text(model, file, "file.empty", "the file is empty: nothing was written"));
     case FileKind::zeros:
-      return findings.add(about_text(model, file, "file.never_written", "the size of " + bytes_text(file.bytes) + " was reserved, but no data was written: the file begins with zeros"));
+      return findings.add(about_text(model, file, "file.never_written",
+                                     "the size of " + bytes_text(file.bytes) + " was reserved, but no data was written: the file begins with zeros"));
     case FileKind::html:
       return findings.add(about_text(model, file, "content.web_page", "a web page was saved in place of the file" + title));
     case FileKind::error_text:

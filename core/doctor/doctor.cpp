@@ -27,7 +27,9 @@ Verdict verdict_of(const Finding& finding) {
 
 // What is nearer to the model's end comes first: an unusable file before a damaged one.
 void sort_worst_first(std::vector<Finding>& findings) {
-  const auto rank = [](const Finding& finding) { return std::make_tuple(finding.severity, -static_cast<int>(verdict_of(finding)), std::cref(finding.file), finding.offset); };
+  const auto rank = [](const Finding& finding) {
+    return std::make_tuple(finding.severity, -static_cast<int>(verdict_of(finding)), std::cref(finding.file), finding.offset);
+  };
   std::stable_sort(findings.begin(), findings.end(), [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
 }
 
@@ -46,7 +48,8 @@ void add_totals(const ModelFacts& model, Report& report) {
     ++report.files;
     report.bytes += file.bytes;
     if (const auto* tensors = file.tensors()) report.tensors += tensors->size();
-    if (const auto need = safetensors_needed(file); need && std::find(report.needs.begin(), report.needs.end(), *need) == report.needs.end()) report.needs.push_back(*need);
+    if (const auto need = safetensors_needed(file); need && std::find(report.needs.begin(), report.needs.end(), *need) == report.needs.end())
+      report.needs.push_back(*need);
   }
 }
 

@@ -54,17 +54,17 @@ struct FileFacts {
   uid_t owner = 0;
   gid_t group = 0;
   std::int64_t mtime_ns = 0;
-  std::string head;                // at most kKindBytes; kept only where a name or the content promises weights
+  std::string head;  // at most kKindBytes; kept only where a name or the content promises weights
   formats::KindOfFile kind;
-  std::vector<ByteRange> holes;    // never written, by SEEK_HOLE; at most kKeptHoles, the longest kept; sorted by offset
-  std::uint64_t hole_bytes = 0;    // of all holes
+  std::vector<ByteRange> holes;  // never written, by SEEK_HOLE; at most kKeptHoles, the longest kept; sorted by offset
+  std::uint64_t hole_bytes = 0;  // of all holes
   std::optional<formats::LfsPointer> pointer;
   std::optional<formats::SafetensorsHeader> safetensors;  // name says so and kind does not speak against it, or the kind says so
   std::optional<formats::GgufHeader> gguf;
   std::optional<formats::TorchFile> torch;
   std::optional<formats::ParsedIndex> index;  // any index of weights
   std::vector<publisher::Evidence> evidence;
-  std::optional<seal::ManifestFile> sealed;   // what the seal says of it
+  std::optional<seal::ManifestFile> sealed;  // what the seal says of it
   // Tensors whose place is known, also of a broken file; null when there are none.
   const std::vector<formats::Tensor>* tensors() const noexcept;
   // True when its name or its content is a weight file of any format.
@@ -83,10 +83,10 @@ struct FolderTrouble {
 struct ModelFacts {
   publisher::Place place;
   bool single_file = false;
-  std::string shown;              // PATH-relative prefix of every file in findings: "" or "models--org--name/snapshots/<commit>"
-  std::vector<FileFacts> files;   // sorted by path; .git, .cache and .vouch left out
+  std::string shown;             // PATH-relative prefix of every file in findings: "" or "models--org--name/snapshots/<commit>"
+  std::vector<FileFacts> files;  // sorted by path; .git, .cache and .vouch left out
   publisher::EvidenceMap evidence;
-  seal::TensorTable table;        // as ingest would judge it: readable weight files and every index record
+  seal::TensorTable table;                    // as ingest would judge it: readable weight files and every index record
   std::optional<std::string> config;          // config.json of the root, when it is readable and at most 16 MiB
   std::optional<std::string> adapter_config;  // adapter_config.json likewise
   std::vector<FolderTrouble> folder_trouble;  // folders that could not be listed or passed; sorted by path

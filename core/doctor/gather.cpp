@@ -64,7 +64,8 @@ const FileFacts* ModelFacts::find(const std::string& path) const {
 
 std::string ModelFacts::shown_path(const std::string& path) const {
   // In a store the files of several models lie together, under the names of their digests.
-  const auto named = std::find_if(place.files.begin(), place.files.end(), [&](const publisher::NamedFile& file) { return !shown.empty() && file.path == path; });
+  const auto named =
+      std::find_if(place.files.begin(), place.files.end(), [&](const publisher::NamedFile& file) { return !shown.empty() && file.path == path; });
   if (named != place.files.end()) return shown + "/" + named->source;
   if (shown.empty() || path.empty()) return shown.empty() ? path : shown;
   return shown + "/" + path;

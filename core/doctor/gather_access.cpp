@@ -145,7 +145,8 @@ class Judge {
       if (answers[i] != EACCES) continue;
       struct stat info {};
       const bool known = ::stat(questions[i].path.c_str(), &info) == 0;
-      model_.folder_trouble.push_back({paths[i], "may not be listed by " + user_text(*user_) + (known ? " (" + mode_text(info.st_mode, info.st_uid, info.st_gid) + ")" : ""), EACCES});
+      model_.folder_trouble.push_back(
+          {paths[i], "may not be listed by " + user_text(*user_) + (known ? " (" + mode_text(info.st_mode, info.st_uid, info.st_gid) + ")" : ""), EACCES});
     }
     return {};
   }
@@ -183,8 +184,10 @@ class Judge {
     std::error_code ignored;
     const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), &std::free);
     const std::unique_ptr<char, decltype(&std::free)> here(::getcwd(nullptr, 0), &std::free);
-    if (path.starts_with("/")) ways.push_back(path);
-    else if (here) ways.push_back(std::string(here.get()) + "/" + path);
+    if (path.starts_with("/"))
+      ways.push_back(path);
+    else if (here)
+      ways.push_back(std::string(here.get()) + "/" + path);
     if (real) ways.emplace_back(real.get());
     return ways;
   }
@@ -207,7 +210,8 @@ std::string mode_text(mode_t mode, uid_t owner, gid_t group) {
 Status judge_access(ModelFacts& model, std::optional<uid_t> as_user) {
   if (as_user && *as_user == ::geteuid()) as_user.reset();
   if (as_user && ::geteuid() != 0)
-    return fail(ErrorCode::invalid_argument, "only root can judge access as another user (" + user_text(*as_user) + ")", {}, "run this as root, or as that user");
+    return fail(ErrorCode::invalid_argument, "only root can judge access as another user (" + user_text(*as_user) + ")", {},
+                "run this as root, or as that user");
   return Judge(model, as_user).run();
 }
 

@@ -20,7 +20,8 @@ bool is_mount_folder(const std::string& dir) { return exists(dir + "/status.json
 void attach(ModelFacts& model) {
   for (FileFacts& file : model.files) {
     const auto& sealed = model.sealed->files;
-    const auto at = std::lower_bound(sealed.begin(), sealed.end(), file.path, [](const seal::ManifestFile& entry, const std::string& path) { return entry.path < path; });
+    const auto at =
+        std::lower_bound(sealed.begin(), sealed.end(), file.path, [](const seal::ManifestFile& entry, const std::string& path) { return entry.path < path; });
     if (at != sealed.end() && at->path == file.path) file.sealed = *at;
   }
 }

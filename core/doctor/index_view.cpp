@@ -10,8 +10,9 @@ namespace vouchfs::doctor {
 namespace {
 
 bool says_no_json(const std::string& problem) {
-  static constexpr std::array<std::string_view, 6> kStarts = {"not a valid index",       "the file is empty",         "the file holds nothing but blanks",
-                                                              "the file begins with zero", "the file is a Git LFS pointer", "the file is a web page"};
+  static constexpr std::array<std::string_view, 6> kStarts = {
+      "not a valid index",     "the file is empty", "the file holds nothing but blanks", "the file begins with zero", "the file is a Git LFS pointer",
+      "the file is a web page"};
   return std::any_of(kStarts.begin(), kStarts.end(), [&](std::string_view start) { return problem.starts_with(start); });
 }
 
@@ -30,7 +31,8 @@ bool names_known(const FileFacts& file) {
   if (file.safetensors) {
     if (!file.safetensors->problem) return true;
     const std::string& name = file.safetensors->problem->name;
-    return name != "HeaderTooSmall" && name != "HeaderTooLarge" && name != "InvalidHeaderLength" && name != "InvalidHeader" && name != "InvalidHeaderDeserialization";
+    return name != "HeaderTooSmall" && name != "HeaderTooLarge" && name != "InvalidHeaderLength" && name != "InvalidHeader" &&
+           name != "InvalidHeaderDeserialization";
   }
   if (file.gguf) return !file.gguf->problem;
   return file.torch && !file.torch->problem;

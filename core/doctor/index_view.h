@@ -22,10 +22,10 @@ std::string_view family_ending(std::string_view index_name);
 struct IndexView {
   const FileFacts* file = nullptr;
   std::string folder;
-  std::map<std::string, std::vector<std::string>> absent;           // file that is not there -> its tensors, as named
-  std::map<std::string, std::vector<std::string>> present;          // file that is there -> its tensors, as named
-  std::vector<const FileFacts*> members;                            // files named, and those of the same numbered sets; sorted by path
-  std::map<std::string, std::vector<std::string>> holders;          // tensor -> files of the folder and of members that hold it, relative to the folder, sorted
+  std::map<std::string, std::vector<std::string>> absent;   // file that is not there -> its tensors, as named
+  std::map<std::string, std::vector<std::string>> present;  // file that is there -> its tensors, as named
+  std::vector<const FileFacts*> members;                    // files named, and those of the same numbered sets; sorted by path
+  std::map<std::string, std::vector<std::string>> holders;  // tensor -> files of the folder and of members that hold it, relative to the folder, sorted
 };
 
 // False: the file is no JSON, so nothing of it counts.

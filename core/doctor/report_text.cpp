@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kIndent = 4;
 constexpr std::size_t kNarrowest = 40;
-constexpr std::size_t kShownLoader = 2;  // texts: the newest and the one before
+constexpr std::size_t kShownLoader = 2;     // texts: the newest and the one before
 constexpr std::size_t kShownFindings = 12;  // about a screen; --json has them all
 
 // Breaks at blanks; a word that is longer than a line stays whole, so that a path can be copied.

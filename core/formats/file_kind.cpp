@@ -75,8 +75,9 @@ constexpr std::array kMagics = {
     Magic{0, "\x93NUMPY"sv, FileKind::numpy},
     Magic{4, "TFL3"sv, FileKind::tflite},
     Magic{0, "\x1f\x8b"sv, FileKind::gzip},
-    Magic{0, "\xfd"
-             "7zXZ\0"sv,
+    Magic{0,
+          "\xfd"
+          "7zXZ\0"sv,
           FileKind::xz},
     Magic{0, "\x28\xb5\x2f\xfd"sv, FileKind::zstd},
     Magic{257, "ustar"sv, FileKind::tar},
@@ -122,14 +123,16 @@ bool looks_like_pickle(std::string_view head) { return head.size() >= 3 && head[
 
 // A protobuf whose first field is ir_version, followed by producer_name or a later string field of ModelProto.
 bool looks_like_onnx(std::string_view head) {
-  return head.size() >= 4 && head[0] == '\x08' && head[1] >= 3 && head[1] <= 0x10 && (head[2] == '\x12' || head[2] == '\x1a' || head[2] == '\x3a' || head[2] == '\x42');
+  return head.size() >= 4 && head[0] == '\x08' && head[1] >= 3 && head[1] <= 0x10 &&
+         (head[2] == '\x12' || head[2] == '\x1a' || head[2] == '\x3a' || head[2] == '\x42');
 }
 
 // Text: valid UTF-8 (but for a sequence that the end of the head cuts) without control characters.
 bool looks_like_text(std::string_view head) {
   const std::size_t bad = find_invalid_utf8(head);
   if (bad != std::string_view::npos && (head.size() < kKindBytes || bad + 4 < head.size())) return false;
-  return std::none_of(head.begin(), head.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 && kBlanks.find(c) == std::string_view::npos && c != '\f'; });
+  return std::none_of(head.begin(), head.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 && kBlanks.find(c) == std::string_view::npos && c != '\f'; });
 }
 
 std::string html_title(std::string_view page) {
@@ -150,11 +153,43 @@ bool looks_like_html(std::string_view text) {
 
 // Short answers of servers and proxies, as they are saved when a client does not look at the status.
 bool looks_like_error(std::string_view text) {
-  static constexpr std::array kStarts = {"entry not found"sv, "invalid username or password"sv, "invalid credentials"sv, "repository not found"sv, "revision not found"sv,
-                                         "access to model"sv, "access denied"sv, "not found"sv, "unauthorized"sv, "forbidden"sv, "bad gateway"sv, "bad request"sv,
-                                         "internal server error"sv, "service unavailable"sv, "too many requests"sv, "gateway timeout"sv, "gateway time-out"sv,
-                                         "request timeout"sv, "rate limit"sv, "no such"sv, "404"sv, "403"sv, "401"sv, "429"sv, "500"sv, "502"sv, "503"sv, "504"sv, "error"sv,
-                                         "upstream"sv, "proxy"sv, "file not found"sv, "invalid "sv, "you are not"sv, "authentication"sv, "expired"sv, "signature"sv};
+  static constexpr std::array kStarts = {"entry not found"sv,
+                                         "invalid username or password"sv,
+                                         "invalid credentials"sv,
+                                         "repository not found"sv,
+                                         "revision not found"sv,
+                                         "access to model"sv,
+                                         "access denied"sv,
+                                         "not found"sv,
+                                         "unauthorized"sv,
+                                         "forbidden"sv,
+                                         "bad gateway"sv,
+                                         "bad request"sv,
+                                         "internal server error"sv,
+                                         "service unavailable"sv,
+                                         "too many requests"sv,
+                                         "gateway timeout"sv,
+                                         "gateway time-out"sv,
+                                         "request timeout"sv,
+                                         "rate limit"sv,
+                                         "no such"sv,
+                                         "404"sv,
+                                         "403"sv,
+                                         "401"sv,
+                                         "429"sv,
+                                         "500"sv,
+                                         "502"sv,
+                                         "503"sv,
+                                         "504"sv,
+                                         "error"sv,
+                                         "upstream"sv,
+                                         "proxy"sv,
+                                         "file not found"sv,
+                                         "invalid "sv,
+                                         "you are not"sv,
+                                         "authentication"sv,
+                                         "expired"sv,
+                                         "signature"sv};
   const std::string low = lower(text.substr(0, 256));
   return std::any_of(kStarts.begin(), kStarts.end(), [&](std::string_view start) { return std::string_view(low).starts_with(start); });
 }

@@ -1,8 +1,9 @@
 // The catalogue, and how findings take from it.
+#include "doctor/catalogue.h"
+
 #include <algorithm>
 #include <set>
 
-#include "doctor/catalogue.h"
 #include "unit/doctor/sample_facts.h"
 
 namespace vouchfs::doctor {

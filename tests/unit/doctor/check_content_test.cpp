@@ -42,8 +42,8 @@ TEST(CheckForeignContent, OtherFormatsUnderAWeightNameAreNamed) {
 }
 
 TEST(CheckForeignContent, AnswersOfServersAreQuoted) {
-  for (const char* text : {"Entry not found", "Invalid username or password.", "{\"error\":\"Access to model org/x is restricted\"}",
-                           "Repository not found\n", "<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>"})
+  for (const char* text : {"Entry not found", "Invalid username or password.", "{\"error\":\"Access to model org/x is restricted\"}", "Repository not found\n",
+                           "<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>"})
     EXPECT_THAT(said_of(kFile, text), ElementsAre("error content.error_text model.safetensors")) << text;
   EXPECT_THAT(said_of(kFile, "<!DOCTYPE html><html><head><title>403</title>"), ElementsAre("error content.web_page model.safetensors"));
   EXPECT_THAT(said_of("pytorch_model.bin", "\n<html><body>"), ElementsAre("error content.web_page pytorch_model.bin"));
@@ -58,7 +58,9 @@ TEST(CheckForeignContent, NamesThatPromiseNoWeightsAreLeftAlone) {
   EXPECT_THAT(said(folder.diagnose().findings), IsEmpty());
 }
 
-TEST(CheckForeignContent, NoiseIsOfNoKnownFormat) { EXPECT_THAT(said_of(kFile, "\xEE\xDD" + noise(300)), ElementsAre("error content.unknown model.safetensors")); }
+TEST(CheckForeignContent, NoiseIsOfNoKnownFormat) {
+  EXPECT_THAT(said_of(kFile, "\xEE\xDD" + noise(300)), ElementsAre("error content.unknown model.safetensors"));
+}
 
 TEST(CheckForeignContent, ABomIsToldWithWhatIsWrongBehindIt) {
   const std::string good = weights({{"a"}, {"b"}});
@@ -131,7 +133,8 @@ TEST(CheckAccess, LinksAndSpecialFilesAreToldApart) {
   folder.link("sub/up", "..");
   ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
   const auto findings = folder.diagnose().findings;
-  EXPECT_THAT(said(findings), ElementsAre("error link.dangling gone.safetensors", "error file.special pipe", "error link.loop round.safetensors", "error link.loop sub/up"));
+  EXPECT_THAT(said(findings),
+              ElementsAre("error link.dangling gone.safetensors", "error file.special pipe", "error link.loop round.safetensors", "error link.loop sub/up"));
 }
 
 TEST(CheckAccess, AFolderUnderTheNameOfAShardIsOneFinding) {
@@ -164,7 +167,8 @@ TEST(CheckTextFiles, JsonThatPythonTakesIsNoFault) {
 }
 
 TEST(CheckTextFiles, JsonThatPythonRefusesIsToldWithItsByte) {
-  for (const auto& [text, offset] : std::vector<std::pair<std::string, std::uint64_t>>{{R"({"a": 1,})", 8}, {R"({"a": NaNa})", 9}, {R"({"a": "x)", 8}, {"{'a': 1}", 1}}) {
+  for (const auto& [text, offset] :
+       std::vector<std::pair<std::string, std::uint64_t>>{{R"({"a": 1,})", 8}, {R"({"a": NaNa})", 9}, {R"({"a": "x)", 8}, {"{'a': 1}", 1}}) {
     const ScratchFolder folder;
     folder.put(kFile, weights({{"a"}}));
     folder.put("config.json", text);
@@ -175,8 +179,11 @@ TEST(CheckTextFiles, JsonThatPythonRefusesIsToldWithItsByte) {
 }
 
 TEST(CheckTextFiles, EmptyFilesPagesAndMarksHaveTheirOwnNames) {
-  for (const auto& [text, code] : std::vector<std::pair<std::string, std::string>>{
-           {"", "file.empty"}, {"<html>", "content.web_page"}, {"Entry not found", "content.error_text"}, {"\xEF\xBB\xBF{}", "json.bom"}, {std::string(9, '\0'), "file.never_written"}}) {
+  for (const auto& [text, code] : std::vector<std::pair<std::string, std::string>>{{"", "file.empty"},
+                                                                                   {"<html>", "content.web_page"},
+                                                                                   {"Entry not found", "content.error_text"},
+                                                                                   {"\xEF\xBB\xBF{}", "json.bom"},
+                                                                                   {std::string(9, '\0'), "file.never_written"}}) {
     const ScratchFolder folder;
     folder.put(kFile, weights({{"a"}}));
     folder.put("config.json", text);

@@ -178,7 +178,7 @@ TEST(CheckConfig, LayersThatAreNowhere) {
   ASSERT_THAT(said(report.findings), ElementsAre("error model.layers_missing "));
   EXPECT_THAT(report.findings.front().message, HasSubstr("layers 2, 3 "));
   EXPECT_THAT(Configured(R"({"num_hidden_layers":2})", rows).say(), IsEmpty());
-  EXPECT_THAT(Configured(R"({"num_hidden_layers":1})", rows).say(), IsEmpty());  // one more for prediction of further tokens
+  EXPECT_THAT(Configured(R"({"num_hidden_layers":1})", rows).say(), IsEmpty());                              // one more for prediction of further tokens
   EXPECT_THAT(Configured(R"({"num_hidden_layers":12})", {{"albert.encoder.groups.0.w"}}).say(), IsEmpty());  // layers that share their weights
   EXPECT_THAT(Configured(R"({"text_config":{"num_hidden_layers":3}})", rows).say(), ElementsAre("error model.layers_missing "));
 }
@@ -197,7 +197,8 @@ TEST(Diagnose, TheWorstVerdictWinsAndStandsFirst) {
   folder.put("config.json", "{");
   folder.put("extra.safetensors", "<html><title>no</title>");
   const Report report = folder.diagnose();
-  EXPECT_THAT(said(report.findings), ElementsAre("error content.web_page extra.safetensors", "error json.broken config.json", "error index.names_missing_shard " + kSecond));
+  EXPECT_THAT(said(report.findings),
+              ElementsAre("error content.web_page extra.safetensors", "error json.broken config.json", "error index.names_missing_shard " + kSecond));
   EXPECT_EQ(report.verdict, Verdict::unusable);
   EXPECT_EQ(report.errors, 3U);
   EXPECT_EQ(report.files, 4U);
@@ -223,7 +224,8 @@ TEST(Diagnose, ModelsBelowAFolderHaveTheirPlaceInFindings) {
 
 TEST(ToText, GroupsEqualNotesAndEndsWithTheVerdict) {
   const ScratchFolder folder;
-  for (int i = 0; i < 5; ++i) folder.put("lora" + std::to_string(i) + ".safetensors", formats::test::file_of(R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}   )", "1"));
+  for (int i = 0; i < 5; ++i)
+    folder.put("lora" + std::to_string(i) + ".safetensors", formats::test::file_of(R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}   )", "1"));
   folder.put("bad.safetensors", "Entry not found");
   Report report = folder.diagnose();
   report.path = "models/x";

@@ -103,7 +103,8 @@ TEST(CheckSafetensors, BitsThatFillNoBytesAreTold) {
 }
 
 TEST(CheckSafetensors, AnUnknownDtypeNamesEveryTensorThatHasIt) {
-  const std::string json = header(entry("a", "[0,8]") + entry("x", "[8,16]", R"("dtype":"F8_XYZ","shape":[8])") + entry("y", "[16,24]", R"("dtype":"F3","shape":[8])"));
+  const std::string json =
+      header(entry("a", "[0,8]") + entry("x", "[8,16]", R"("dtype":"F8_XYZ","shape":[8])") + entry("y", "[16,24]", R"("dtype":"F3","shape":[8])"));
   const Finding finding = only(file_of(json, noise(24)));
   EXPECT_EQ(finding.code, "safetensors.unknown_dtype");
   EXPECT_THAT(finding.tensors, ElementsAre("x", "y"));
@@ -112,7 +113,8 @@ TEST(CheckSafetensors, AnUnknownDtypeNamesEveryTensorThatHasIt) {
 }
 
 TEST(CheckSafetensors, MetadataThatIsNoTextIsToldApartFromBrokenJson) {
-  EXPECT_EQ(only(file_of(R"({"__metadata__":{"step":[1]},"x":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}})", noise(8))).code, "safetensors.metadata_not_text");
+  EXPECT_EQ(only(file_of(R"({"__metadata__":{"step":[1]},"x":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}})", noise(8))).code,
+            "safetensors.metadata_not_text");
   EXPECT_EQ(only(file_of(R"({"__metadata__":{"step":"1"},})", noise(8))).code, "safetensors.header_json");
   EXPECT_EQ(only(file_of(R"({"__metadata__":{"step":"1",},"x":1})", noise(8))).code, "safetensors.header_json");
 }
@@ -133,7 +135,8 @@ TEST(CheckSafetensors, OlderNamesOfErrorsStandBesideTheNewTexts) {
 }
 
 TEST(CheckSafetensorsNotes, ADtypeOfNewerVersionsIsWholeAndNamesTheVersion) {
-  const std::vector<std::pair<const char*, const char*>> since = {{"F4", "0.6"}, {"F6_E2M3", "0.6"}, {"F8_E8M0", "0.6"}, {"C64", "0.7"}, {"F8_E4M3FNUZ", "0.8"}};
+  const std::vector<std::pair<const char*, const char*>> since = {
+      {"F4", "0.6"}, {"F6_E2M3", "0.6"}, {"F8_E8M0", "0.6"}, {"C64", "0.7"}, {"F8_E4M3FNUZ", "0.8"}};
   for (const auto& [dtype, version] : since) {
     const ScratchFolder folder;
     const unsigned bytes = *formats::safetensors_dtype_bits(dtype);  // of eight elements

@@ -1,8 +1,9 @@
 // What a file is by its first bytes.
+#include "formats/file_kind.h"
+
 #include <string>
 #include <vector>
 
-#include "formats/file_kind.h"
 #include "unit/formats/sample_file.h"
 
 namespace vouchfs::formats {
