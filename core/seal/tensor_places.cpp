@@ -9,12 +9,11 @@ namespace {
 
 using formats::Tensor;
 
-// The first tensor that may end behind `offset`: no tensor before it does.
+// The first tensor that may end behind `offset`: no tensor before it does. Without `reach` that is the first of all.
 std::vector<Tensor>::const_iterator first_behind(const TableFile& file, std::uint64_t offset) {
   const auto& tensors = file.tensors;
   if (!may_overlap(file.format))  // then ends are in order like begins
     return std::lower_bound(tensors.begin(), tensors.end(), offset, [](const Tensor& tensor, std::uint64_t at) { return tensor.end <= at; });
-  if (file.reach.size() != tensors.size()) return tensors.begin();
   return tensors.begin() + (std::upper_bound(file.reach.begin(), file.reach.end(), offset) - file.reach.begin());
 }
 
