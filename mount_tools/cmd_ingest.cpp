@@ -57,7 +57,12 @@ void say_fixes(const ingest::IngestReport& report, Output& output) {
     std::string kinds;
     for (const std::string& kind : fix.kinds) kinds += (kinds.empty() ? "" : ", ") + kind;
     output.note("mended in the view: " + printable(fix.path) + " (" + kinds + ")");
-    output.record({{"type", "fix"}, {"path", fix.path}, {"kinds", fix.kinds}, {"size", fix.bytes}, {"fsverity", hash::to_hex(fix.fsverity)}, {"sha256", hash::to_hex(fix.sha256)}});
+    output.record({{"type", "fix"},
+                   {"path", fix.path},
+                   {"kinds", fix.kinds},
+                   {"size", fix.bytes},
+                   {"fsverity", hash::to_hex(fix.fsverity)},
+                   {"sha256", hash::to_hex(fix.sha256)}});
   }
 }
 

@@ -79,7 +79,8 @@ Result<std::vector<ChecksumLine>> parse_sha256sums(std::string_view text) {
     if (line.find_first_not_of(" \t") == std::string_view::npos || line.front() == '#') continue;
     auto parsed = parse_line(line);
     const bool nul = parsed && parsed->file.find('\0') != std::string::npos;
-    if (!parsed || nul) return fail(ErrorCode::bad_format, "line " + std::to_string(number) + " is no checksum line: '" + shown_name(line.substr(0, 120)) + "'");
+    if (!parsed || nul)
+      return fail(ErrorCode::bad_format, "line " + std::to_string(number) + " is no checksum line: '" + shown_name(line.substr(0, 120)) + "'");
     lines.push_back(*std::move(parsed));
   }
   return lines;

@@ -61,25 +61,29 @@ Result<std::map<std::string, HfTreeFile>> parse_hf_tree(std::string_view text) {
   std::map<std::string, HfTreeFile> files;
   HfTreeFile* file = nullptr;
   JsonLeaf version("format_version", take_number("format_version", UINT64_MAX, [](std::uint64_t number) -> Status {
-    if (number == kListingVersion) return {};
-    return fail(ErrorCode::bad_format, "the listing has format_version " + std::to_string(number) + "; only " + std::to_string(kListingVersion) + " is known");
-  }));
+                     if (number == kListingVersion) return {};
+                     return fail(ErrorCode::bad_format,
+                                 "the listing has format_version " + std::to_string(number) + "; only " + std::to_string(kListingVersion) + " is known");
+                   }));
   JsonLeaf size("size", take_number("size", kMaxBytes, [&](std::uint64_t number) -> Status {
-    file->bytes = number;
-    return {};
-  }));
+                  file->bytes = number;
+                  return {};
+                }));
   JsonLeaf blob_id("blob_id", take_hex("blob_id", kSha1Digits, [&](std::string&& hex) { file->git_sha1 = std::move(hex); }));
   JsonLeaf sha256("lfs_sha256", take_hex("lfs_sha256", kSha256Digits, [&](std::string&& hex) { file->sha256 = std::move(hex); }));
   JsonLeaf lfs_size("lfs_size", take_size_or_null("lfs_size", [&](std::uint64_t number) { file->lfs_bytes = number; }));
   JsonObject entry("a file of the listing");
   entry.field("size", size).optional_field("blob_id", blob_id).optional_field("lfs_sha256", sha256).optional_field("lfs_size", lfs_size);
-  JsonMap listing("files", [&](std::string& path) -> Status {
-    if (!is_plain_relative_path(path)) return fail(ErrorCode::bad_format, "the listing names '" + shown_name(path) + "', which is no path inside a model");
-    const auto [at, added] = files.try_emplace(path);
-    if (!added) return fail(ErrorCode::bad_format, "the listing names '" + shown_name(path) + "' twice");
-    file = &at->second;
-    return {};
-  }, entry);
+  JsonMap listing(
+      "files",
+      [&](std::string& path) -> Status {
+        if (!is_plain_relative_path(path)) return fail(ErrorCode::bad_format, "the listing names '" + shown_name(path) + "', which is no path inside a model");
+        const auto [at, added] = files.try_emplace(path);
+        if (!added) return fail(ErrorCode::bad_format, "the listing names '" + shown_name(path) + "' twice");
+        file = &at->second;
+        return {};
+      },
+      entry);
   JsonObject root("the listing");
   root.field("format_version", version).field("files", listing);
   VOUCHFS_TRY(read_json(text, root));
@@ -99,7 +103,8 @@ Result<HfDownloadNote> parse_hf_download_note(std::string_view text) {
   note.etag = *std::move(hex);
   const std::string_view stamp = take_line(text);
   const auto [end, error] = std::from_chars(stamp.data(), stamp.data() + stamp.size(), note.stamp);
-  if (error != std::errc() || end != stamp.data() + stamp.size() || !std::isfinite(note.stamp)) return fail(ErrorCode::bad_format, "its third line is no time stamp");
+  if (error != std::errc() || end != stamp.data() + stamp.size() || !std::isfinite(note.stamp))
+    return fail(ErrorCode::bad_format, "its third line is no time stamp");
   return note;
 }
 

@@ -14,33 +14,38 @@ constexpr std::string_view kDigestPrefix = "sha256:";
 // The fields of one layer; `layer` is where they go.
 struct LayerSinks {
   explicit LayerSinks(const std::string& what, std::function<Status()> done)
-      : object(what, [this]() -> Status {
-          layer = {};
-          return {};
-        }, std::move(done)) {
+      : object(
+            what,
+            [this]() -> Status {
+              layer = {};
+              return {};
+            },
+            std::move(done)) {
     object.field("mediaType", media_type).field("digest", digest).field("size", size).optional_field("name", name);
   }
   OllamaLayer layer;
   JsonLeaf media_type{"mediaType", take_text("mediaType", kMaxText, [this](std::string&& text) -> Status {
-    layer.media_type = std::move(text);
-    return {};
-  })};
+                        layer.media_type = std::move(text);
+                        return {};
+                      })};
   // The digest of a config may be "": a model without one.
   JsonLeaf digest{"digest", take_text("digest", kMaxText, [this](std::string&& text) -> Status {
-    if (text.empty()) return {};
-    auto hex = text.compare(0, kDigestPrefix.size(), kDigestPrefix) == 0 ? lower_hex(std::string_view(text).substr(kDigestPrefix.size()), kSha256Digits) : std::nullopt;
-    if (!hex) return fail(ErrorCode::bad_format, "'digest' must be sha256: and 64 hex digits");
-    layer.sha256 = *std::move(hex);
-    return {};
-  })};
+                    if (text.empty()) return {};
+                    auto hex = text.compare(0, kDigestPrefix.size(), kDigestPrefix) == 0
+                                   ? lower_hex(std::string_view(text).substr(kDigestPrefix.size()), kSha256Digits)
+                                   : std::nullopt;
+                    if (!hex) return fail(ErrorCode::bad_format, "'digest' must be sha256: and 64 hex digits");
+                    layer.sha256 = *std::move(hex);
+                    return {};
+                  })};
   JsonLeaf size{"size", take_number("size", kMaxBytes, [this](std::uint64_t number) -> Status {
-    layer.bytes = number;
-    return {};
-  })};
+                  layer.bytes = number;
+                  return {};
+                })};
   JsonLeaf name{"name", take_text("name", kMaxText, [this](std::string&& text) -> Status {
-    layer.name = std::move(text);
-    return {};
-  })};
+                  layer.name = std::move(text);
+                  return {};
+                })};
   JsonObject object;  // after the leaves it points to
 };
 
@@ -67,8 +72,8 @@ Result<OllamaManifest> parse_ollama_manifest(std::string_view text) {
   });
   ListOrNull layers("layers", kMaxLayers, layers_item.object);
   JsonLeaf version("schemaVersion", take_number("schemaVersion", UINT64_MAX, [](std::uint64_t number) -> Status {
-    return number == 2 ? Status{} : Status(fail(ErrorCode::bad_format, "'schemaVersion' is " + std::to_string(number) + ", not 2"));
-  }));
+                     return number == 2 ? Status{} : Status(fail(ErrorCode::bad_format, "'schemaVersion' is " + std::to_string(number) + ", not 2"));
+                   }));
   JsonObject root("the manifest");
   root.field("schemaVersion", version).optional_field("config", config_item.object).field("layers", layers);
   VOUCHFS_TRY(read_json(text, root));

@@ -39,7 +39,7 @@ struct OllamaLayer {
   std::string media_type;  // "application/vnd.ollama.image.model"
   std::string sha256;      // 64 hex digits
   std::uint64_t bytes = 0;
-  std::string name;        // of tensor layers; else empty
+  std::string name;  // of tensor layers; else empty
 };
 struct OllamaManifest {
   std::vector<OllamaLayer> layers;  // in the manifest's order, the config last

@@ -47,8 +47,8 @@ std::string what_happened(const SealedFile& file, std::optional<std::uint64_t> p
 }
 
 std::string mismatch_text(const SealedFile& file, const Evidence& evidence, const std::string& why) {
-  return why + ": " + digest_text(evidence.digest, hex_of(file, evidence.digest)) + " here, " + digest_text(evidence.digest, evidence.hex) + " by the publisher (" +
-         publisher::to_string(evidence.kind) + ", " + printable(evidence.from) + ")";
+  return why + ": " + digest_text(evidence.digest, hex_of(file, evidence.digest)) + " here, " + digest_text(evidence.digest, evidence.hex) +
+         " by the publisher (" + publisher::to_string(evidence.kind) + ", " + printable(evidence.from) + ")";
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -71,9 +71,12 @@ publisher::EvidenceMap evidence_of(PublisherMode mode, const publisher::Place& p
 
 const char* to_string(PublisherMode mode) noexcept {
   switch (mode) {
-    case PublisherMode::automatic: return "auto";
-    case PublisherMode::require: return "require";
-    case PublisherMode::off: return "off";
+    case PublisherMode::automatic:
+      return "auto";
+    case PublisherMode::require:
+      return "require";
+    case PublisherMode::off:
+      return "off";
   }
   return "auto";
 }
@@ -130,7 +133,8 @@ void PublisherCheck::judge(const std::vector<SealedFile>& files, const ReadSmall
 std::vector<std::string> PublisherCheck::warnings() const {
   std::vector<std::string> texts = evidence_.notes;
   if (!summary_.absent.empty())
-    texts.push_back(counted_files(summary_.absent.size()) + " of the publisher's listing (" + printable(evidence_.absent.front().evidence.from) + ") not here: " + listed(summary_.absent));
+    texts.push_back(counted_files(summary_.absent.size()) + " of the publisher's listing (" + printable(evidence_.absent.front().evidence.from) +
+                    ") not here: " + listed(summary_.absent));
   return texts;
 }
 
@@ -142,7 +146,8 @@ Status PublisherCheck::verdict(const std::string& shown_root) const {
     return fail(ErrorCode::untrusted, text, shown_root + "/" + first_bad_, kMismatchAdvice);
   }
   if (mode_ == PublisherMode::require && !summary_.without.empty())
-    return fail(ErrorCode::untrusted, "there is no evidence of the publisher for " + counted_files(summary_.without.size()) + ": " + listed(summary_.without), shown_root, kRequireAdvice);
+    return fail(ErrorCode::untrusted, "there is no evidence of the publisher for " + counted_files(summary_.without.size()) + ": " + listed(summary_.without),
+                shown_root, kRequireAdvice);
   return {};
 }
 

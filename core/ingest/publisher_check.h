@@ -1,8 +1,7 @@
 // publisher_check.h: what was hashed against what the publisher left: every file against all its evidence.
 // Layer:   core/ingest (5).
-// Rule:    `automatic` refuses what differs and notes what has no evidence; `require` refuses both (evidence files themselves need none); `off` looks at nothing.
-// Errors:  untrusted: names the first file, both digests, the kind of evidence and where it comes from.
-// Threads: const after construction.
+// Rule:    `automatic` refuses what differs and notes what has no evidence; `require` refuses both (evidence files themselves need none); `off` looks at
+// nothing. Errors:  untrusted: names the first file, both digests, the kind of evidence and where it comes from. Threads: const after construction.
 #pragma once
 
 #include <functional>
@@ -27,12 +26,12 @@ std::optional<PublisherMode> publisher_mode_from(std::string_view word) noexcept
 // For people and records.
 struct PublisherSummary {
   PublisherMode mode = PublisherMode::automatic;
-  std::uint64_t ok = 0;                // files that fit all their evidence
-  std::vector<std::string> mismatches; // one sentence a file that does not
-  std::vector<std::string> without;    // files without evidence
+  std::uint64_t ok = 0;                 // files that fit all their evidence
+  std::vector<std::string> mismatches;  // one sentence a file that does not
+  std::vector<std::string> without;     // files without evidence
   std::uint64_t exempt = 0;
-  std::vector<std::string> absent;     // what the publisher's listing names and the model does not hold
-  std::set<std::string> kinds;         // of the evidence that was used: "hf-tree"
+  std::vector<std::string> absent;  // what the publisher's listing names and the model does not hold
+  std::set<std::string> kinds;      // of the evidence that was used: "hf-tree"
 };
 
 class PublisherCheck {

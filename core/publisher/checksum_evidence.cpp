@@ -36,7 +36,7 @@ std::string file_of_line(const Collector& collector, const SplitPath& list, cons
   const std::string path = std::filesystem::path(list.folder + line.file).lexically_normal().string();
   const bool inside = line.file.front() != '/' && formats::is_plain_relative_path(path) && is_utf8(path);
   if (inside && collector.holds(path)) return path;
-  // NAME.sha256 made in another folder: "build/NAME", "/home/me/NAME".
+  // NAME.sha256 made in another folder: "build/NAME", "/srv/build/NAME".
   if (!own.empty() && split(line.file).name == own) return list.folder + own;
   return inside ? path : std::string();
 }
@@ -49,8 +49,10 @@ void collect_list(Collector& collector, const std::string& list_path) {
   std::size_t outside = 0;
   for (const formats::ChecksumLine& line : *lines) {
     const std::string path = file_of_line(collector, list, line);
-    if (path.empty()) ++outside;
-    else collector.add(path, {EvidenceKind::sha256sums, DigestKind::sha256, line.sha256, std::nullopt, list_path}, true);
+    if (path.empty())
+      ++outside;
+    else
+      collector.add(path, {EvidenceKind::sha256sums, DigestKind::sha256, line.sha256, std::nullopt, list_path}, true);
   }
   if (outside != 0) collector.note(printable(list_path) + " names " + std::to_string(outside) + " files that cannot lie in the model");
 }

@@ -22,13 +22,20 @@ bool needs_none(const std::string& path) {
 
 const char* to_string(EvidenceKind kind) noexcept {
   switch (kind) {
-    case EvidenceKind::hf_blob: return "hf-blob";
-    case EvidenceKind::hf_tree: return "hf-tree";
-    case EvidenceKind::hf_local_dir: return "hf-local-dir";
-    case EvidenceKind::git_lfs: return "git-lfs";
-    case EvidenceKind::git_blob: return "git-blob";
-    case EvidenceKind::ollama: return "ollama";
-    case EvidenceKind::sha256sums: return "sha256sums";
+    case EvidenceKind::hf_blob:
+      return "hf-blob";
+    case EvidenceKind::hf_tree:
+      return "hf-tree";
+    case EvidenceKind::hf_local_dir:
+      return "hf-local-dir";
+    case EvidenceKind::git_lfs:
+      return "git-lfs";
+    case EvidenceKind::git_blob:
+      return "git-blob";
+    case EvidenceKind::ollama:
+      return "ollama";
+    case EvidenceKind::sha256sums:
+      return "sha256sums";
   }
   return "sha256sums";
 }
@@ -36,8 +43,10 @@ const char* to_string(EvidenceKind kind) noexcept {
 std::string cannot_use(const std::string& what, const Error& error) { return printable(what) + " cannot be used: " + printable(error.describe()); }
 
 void Collector::add(const std::string& path, Evidence evidence, bool whole_listing) {
-  if (holds(path)) map_.files[path].push_back(std::move(evidence));
-  else if (whole_listing && !needs_none(path)) absent_.try_emplace(path, std::move(evidence));
+  if (holds(path))
+    map_.files[path].push_back(std::move(evidence));
+  else if (whole_listing && !needs_none(path))
+    absent_.try_emplace(path, std::move(evidence));
 }
 
 EvidenceMap Collector::take() && {

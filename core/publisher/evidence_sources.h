@@ -34,12 +34,12 @@ class Collector {
   EvidenceMap map_;
 };
 
-void collect_hf_blobs(Collector& collector);       // names of the blobs that links lead to
-void collect_hf_trees(Collector& collector);       // trees/<commit>.json of a cache or of a local dir
-void collect_hf_notes(Collector& collector);       // .cache/huggingface/download/<path>.metadata
-void collect_git(Collector& collector);            // HEAD of the repository around the model
-void collect_checksum_lists(Collector& collector); // SHA256SUMS, NAME.sha256
-void collect_ollama(Collector& collector);         // the manifest's layers
+void collect_hf_blobs(Collector& collector);        // names of the blobs that links lead to
+void collect_hf_trees(Collector& collector);        // trees/<commit>.json of a cache or of a local dir
+void collect_hf_notes(Collector& collector);        // .cache/huggingface/download/<path>.metadata
+void collect_git(Collector& collector);             // HEAD of the repository around the model
+void collect_checksum_lists(Collector& collector);  // SHA256SUMS, NAME.sha256
+void collect_ollama(Collector& collector);          // the manifest's layers
 
 // A sentence for a note.
 std::string cannot_use(const std::string& what, const Error& error);

@@ -22,7 +22,8 @@ void collect_git(Collector& collector) {
   std::size_t lacking = 0;
   const Status read = (*repository)->for_each_file([&](GitFile&& file) { collector.add(file.path, evidence_of(file, from), true); }, lacking);
   if (!read) collector.note(cannot_use("the Git repository", read.error()));
-  if (lacking != 0) collector.note("the Git repository lacks " + std::to_string(lacking) + " blobs of HEAD (a partial clone?): these files have no evidence from it");
+  if (lacking != 0)
+    collector.note("the Git repository lacks " + std::to_string(lacking) + " blobs of HEAD (a partial clone?): these files have no evidence from it");
 }
 
 }  // namespace vouchfs::publisher

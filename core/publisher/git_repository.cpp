@@ -202,8 +202,10 @@ Status GitRepository::for_each_file(const std::function<void(GitFile&&)>& take, 
       if (mode != GIT_FILEMODE_BLOB && mode != GIT_FILEMODE_BLOB_EXECUTABLE) continue;  // the blob of a link is where it leads
       if (++files > kMaxFiles) return fail(ErrorCode::bad_format, "HEAD has too many files", state_->folder);
       auto file = state_->file(path, *git_tree_entry_id(entry));
-      if (file) take(*std::move(file));
-      else ++lacking;
+      if (file)
+        take(*std::move(file));
+      else
+        ++lacking;
     }
   }
   return {};

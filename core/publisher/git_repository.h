@@ -17,10 +17,10 @@ namespace vouchfs::publisher {
 
 // A tracked regular file below the model.
 struct GitFile {
-  std::string path;                // relative to the model
-  std::string git_sha1;            // 40 hex digits
-  std::uint64_t bytes = 0;         // of the blob
-  std::optional<std::string> text; // of a blob small enough for an LFS pointer
+  std::string path;                 // relative to the model
+  std::string git_sha1;             // 40 hex digits
+  std::uint64_t bytes = 0;          // of the blob
+  std::optional<std::string> text;  // of a blob small enough for an LFS pointer
 };
 
 class GitRepository {

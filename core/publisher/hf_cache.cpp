@@ -55,7 +55,8 @@ std::string what_is_there(const std::string& model_folder) {
 }
 
 tl::unexpected<Error> not_there(const std::string& model_folder, const std::string& why) {
-  return fail(ErrorCode::not_found, why + " (" + what_is_there(model_folder) + ")", model_folder, "give one of these with --revision, or download the model again");
+  return fail(ErrorCode::not_found, why + " (" + what_is_there(model_folder) + ")", model_folder,
+              "give one of these with --revision, or download the model again");
 }
 
 // The commit a ref holds, without the blanks some tools write behind it; nullopt when there is no such ref.
@@ -85,7 +86,8 @@ std::string hf_model_name(const std::string& model_folder) {
 
 Result<std::string> choose_snapshot(const std::string& model_folder, const std::optional<std::string>& revision) {
   const std::string wanted = revision.value_or("main");
-  if (!formats::is_plain_relative_path(wanted)) return fail(ErrorCode::invalid_argument, "'" + printable(wanted) + "' is no revision", model_folder, "give a ref or a commit");
+  if (!formats::is_plain_relative_path(wanted))
+    return fail(ErrorCode::invalid_argument, "'" + printable(wanted) + "' is no revision", model_folder, "give a ref or a commit");
   const auto has_snapshot = [&](const std::string& commit) { return is_folder(model_folder + "/snapshots/" + commit); };
   if (revision && wanted.find('/') == std::string::npos && has_snapshot(wanted)) return wanted;
   VOUCHFS_ASSIGN(const std::optional<std::string> commit, read_ref(model_folder, wanted));

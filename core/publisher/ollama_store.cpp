@@ -25,9 +25,10 @@ struct Naming {
   const char* stem;
   const char* ending;
 };
-constexpr Naming kNamings[] = {{"model", "model", ".gguf"},   {"adapter", "adapter", ".gguf"}, {"projector", "projector", ".gguf"}, {"draft", "draft", ".gguf"},
-                               {"template", "template", ""},  {"prompt", "prompt", ""},        {"system", "system", ""},            {"license", "license", ""},
-                               {"params", "params", ".json"}, {"messages", "messages", ".json"}, {"embed", "embed", ""},            {"json", "layer", ".json"}};
+constexpr Naming kNamings[] = {{"model", "model", ".gguf"},       {"adapter", "adapter", ".gguf"}, {"projector", "projector", ".gguf"},
+                               {"draft", "draft", ".gguf"},       {"template", "template", ""},    {"prompt", "prompt", ""},
+                               {"system", "system", ""},          {"license", "license", ""},      {"params", "params", ".json"},
+                               {"messages", "messages", ".json"}, {"embed", "embed", ""},          {"json", "layer", ".json"}};
 constexpr Naming kConfig = {"", "config", ".json"};
 constexpr Naming kUnknown = {"", "layer", ""};
 

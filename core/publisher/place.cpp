@@ -59,7 +59,8 @@ Result<Place> folder_or_snapshot(const std::string& argument, const std::optiona
   const bool snapshot = normal.parent_path().filename() == "snapshots" && is_hf_model_folder(cache);
   const std::string commit = normal.filename().string();
   if (revision && !(snapshot && *revision == commit))
-    return fail(ErrorCode::invalid_argument, "has no revisions to choose from", argument, "--revision goes with a folder models--ORG--NAME of a Hugging Face cache");
+    return fail(ErrorCode::invalid_argument, "has no revisions to choose from", argument,
+                "--revision goes with a folder models--ORG--NAME of a Hugging Face cache");
   return snapshot ? snapshot_place(path, cache, commit) : folder_place(path);
 }
 

@@ -50,11 +50,16 @@ void append_file(std::string& out, const ProvenanceFile& file) {
 
 const char* to_string(ProvenanceResult result) noexcept {
   switch (result) {
-    case ProvenanceResult::ok: return "ok";
-    case ProvenanceResult::mismatch: return "mismatch";
-    case ProvenanceResult::absent: return "absent";
-    case ProvenanceResult::exempt: return "exempt";
-    case ProvenanceResult::unchecked: return "unchecked";
+    case ProvenanceResult::ok:
+      return "ok";
+    case ProvenanceResult::mismatch:
+      return "mismatch";
+    case ProvenanceResult::absent:
+      return "absent";
+    case ProvenanceResult::exempt:
+      return "exempt";
+    case ProvenanceResult::unchecked:
+      return "unchecked";
   }
   return "unchecked";
 }

@@ -28,13 +28,31 @@ TEST(LfsPointer, WithExtensionsOldVersionLineCarriageReturnsOrNoLastNewlineIsRea
 
 TEST(LfsPointer, OfAnyOtherTextIsNone) {
   const std::string size = "size 1\n";
-  for (const std::string& text : {std::string(), std::string("\n"), kVersion, kVersion + kOid, kVersion + size, kOid + size, kOid + kVersion + size,
-                                  "version https://git-lfs.github.com/spec/v2\n" + kOid + size, kVersion + kVersion + kOid + size, kVersion + kOid + kOid + size,
-                                  kVersion + kOid + size + size, kVersion + "oid sha256:" + kHex.substr(1) + "\n" + size, kVersion + "oid sha256:" + kHex + "0\n" + size,
-                                  kVersion + "oid md5:" + kHex + "\n" + size, kVersion + "oid sha256:" + std::string(64, 'g') + "\n" + size, kVersion + kOid + "size -1\n",
-                                  kVersion + kOid + "size 1x\n", kVersion + kOid + "size \n", kVersion + kOid + "size 9223372036854775808\n",
-                                  kVersion + kOid + "size 99999999999999999999999\n", kVersion + kOid + size + "no blank" + std::string(1, '\0') + "\n",
-                                  kVersion + kOid + size + "word\n", kVersion + kOid + size + "\n", kVersion + kOid + size + "KEY value\n", "<!DOCTYPE html>" + kVersion + kOid + size})
+  for (const std::string& text : {std::string(),
+                                  std::string("\n"),
+                                  kVersion,
+                                  kVersion + kOid,
+                                  kVersion + size,
+                                  kOid + size,
+                                  kOid + kVersion + size,
+                                  "version https://git-lfs.github.com/spec/v2\n" + kOid + size,
+                                  kVersion + kVersion + kOid + size,
+                                  kVersion + kOid + kOid + size,
+                                  kVersion + kOid + size + size,
+                                  kVersion + "oid sha256:" + kHex.substr(1) + "\n" + size,
+                                  kVersion + "oid sha256:" + kHex + "0\n" + size,
+                                  kVersion + "oid md5:" + kHex + "\n" + size,
+                                  kVersion + "oid sha256:" + std::string(64, 'g') + "\n" + size,
+                                  kVersion + kOid + "size -1\n",
+                                  kVersion + kOid + "size 1x\n",
+                                  kVersion + kOid + "size \n",
+                                  kVersion + kOid + "size 9223372036854775808\n",
+                                  kVersion + kOid + "size 99999999999999999999999\n",
+                                  kVersion + kOid + size + "no blank" + std::string(1, '\0') + "\n",
+                                  kVersion + kOid + size + "word\n",
+                                  kVersion + kOid + size + "\n",
+                                  kVersion + kOid + size + "KEY value\n",
+                                  "<!DOCTYPE html>" + kVersion + kOid + size})
     EXPECT_FALSE(parse_lfs_pointer(text)) << text;
 }
 

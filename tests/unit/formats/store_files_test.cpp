@@ -15,8 +15,9 @@ std::string tree_of(const std::string& files, const std::string& version = "1") 
 // --- trees/<commit>.json -----------------------------------------------------------------------------------------------------
 
 TEST(HfTree, GivesDigestsAndSizesOfFilesInGitAndInLfs) {
-  const auto tree = parse_hf_tree(tree_of("\"config.json\":{\"size\":12,\"blob_id\":\"" + kSha1 + "\",\"lfs_sha256\":null,\"lfs_size\":null,\"xet_hash\":null}," +
-                                          "\"sub/model.safetensors\":{\"size\":900,\"blob_id\":\"" + kSha1 + "\",\"lfs_sha256\":\"" + kSha256 + "\",\"lfs_size\":900,\"xet_hash\":\"x\"}"));
+  const auto tree = parse_hf_tree(
+      tree_of("\"config.json\":{\"size\":12,\"blob_id\":\"" + kSha1 + "\",\"lfs_sha256\":null,\"lfs_size\":null,\"xet_hash\":null}," +
+              "\"sub/model.safetensors\":{\"size\":900,\"blob_id\":\"" + kSha1 + "\",\"lfs_sha256\":\"" + kSha256 + "\",\"lfs_size\":900,\"xet_hash\":\"x\"}"));
   ASSERT_TRUE(tree) << tree.error().describe();
   ASSERT_EQ(tree->size(), 2U);
   EXPECT_EQ(tree->at("config.json").git_sha1, kSha1);
@@ -35,12 +36,32 @@ TEST(HfTree, OfUpperCaseDigitsGivesLowerCase) {
 TEST(HfTree, ThatBreaksARuleIsRefused) {
   const std::string good = "\"a\":{\"size\":1,\"blob_id\":\"" + kSha1 + "\"}";
   ASSERT_TRUE(parse_hf_tree(tree_of(good)));
-  for (const std::string& text :
-       {std::string(), std::string("{}"), std::string("[]"), std::string("{\"format_version\":1}"), std::string("{\"files\":{}}"), tree_of(good, "2"), tree_of(good, "\"1\""), tree_of(good, "-1"),
-        tree_of(good) + "x", tree_of(good).substr(0, 30), tree_of(good + "," + good), tree_of("\"../a\":{\"size\":1}"), tree_of("\"/a\":{\"size\":1}"), tree_of("\"\":{\"size\":1}"),
-        tree_of("\"a//b\":{\"size\":1}"), tree_of("\"a/./b\":{\"size\":1}"), tree_of("\"a\":{}"), tree_of("\"a\":{\"size\":-1}"), tree_of("\"a\":{\"size\":1.5}"),
-        tree_of("\"a\":{\"size\":18446744073709551615}"), tree_of("\"a\":{\"size\":1,\"size\":1}"), tree_of("\"a\":{\"size\":1,\"blob_id\":\"" + kSha256 + "\"}"),
-        tree_of("\"a\":{\"size\":1,\"lfs_sha256\":\"" + kSha1 + "\"}"), tree_of("\"a\":{\"size\":1,\"lfs_sha256\":7}"), tree_of("\"a\":[]"), tree_of("\"a\":1")}) {
+  for (const std::string& text : {std::string(),
+                                  std::string("{}"),
+                                  std::string("[]"),
+                                  std::string("{\"format_version\":1}"),
+                                  std::string("{\"files\":{}}"),
+                                  tree_of(good, "2"),
+                                  tree_of(good, "\"1\""),
+                                  tree_of(good, "-1"),
+                                  tree_of(good) + "x",
+                                  tree_of(good).substr(0, 30),
+                                  tree_of(good + "," + good),
+                                  tree_of("\"../a\":{\"size\":1}"),
+                                  tree_of("\"/a\":{\"size\":1}"),
+                                  tree_of("\"\":{\"size\":1}"),
+                                  tree_of("\"a//b\":{\"size\":1}"),
+                                  tree_of("\"a/./b\":{\"size\":1}"),
+                                  tree_of("\"a\":{}"),
+                                  tree_of("\"a\":{\"size\":-1}"),
+                                  tree_of("\"a\":{\"size\":1.5}"),
+                                  tree_of("\"a\":{\"size\":18446744073709551615}"),
+                                  tree_of("\"a\":{\"size\":1,\"size\":1}"),
+                                  tree_of("\"a\":{\"size\":1,\"blob_id\":\"" + kSha256 + "\"}"),
+                                  tree_of("\"a\":{\"size\":1,\"lfs_sha256\":\"" + kSha1 + "\"}"),
+                                  tree_of("\"a\":{\"size\":1,\"lfs_sha256\":7}"),
+                                  tree_of("\"a\":[]"),
+                                  tree_of("\"a\":1")}) {
     const auto tree = parse_hf_tree(text);
     ASSERT_FALSE(tree) << text;
     EXPECT_EQ(tree.error().code, ErrorCode::bad_format) << text;
@@ -60,9 +81,10 @@ TEST(HfDownloadNote, IsReadWithAndWithoutALastNewline) {
 }
 
 TEST(HfDownloadNote, ThatBreaksARuleIsRefused) {
-  for (const std::string& text : {std::string(), std::string("\n\n\n"), kSha1, kSha1 + "\n" + kSha256, kSha1 + "\n" + kSha256 + "\nsoon\n", kSha1 + "\n" + kSha256 + "\ninf\n",
-                                  kSha1 + "\n" + kSha256 + "\nnan\n", kSha1 + "\n" + kSha256 + "\n1e999\n", kSha1 + "\nW/\"x\"\n1\n", "main\n" + kSha256 + "\n1\n",
-                                  kSha1 + "\n" + kSha256 + "\n1 2\n", kSha1 + "\n" + kSha256 + "\n1" + std::string(5000, ' ')})
+  for (const std::string& text :
+       {std::string(), std::string("\n\n\n"), kSha1, kSha1 + "\n" + kSha256, kSha1 + "\n" + kSha256 + "\nsoon\n", kSha1 + "\n" + kSha256 + "\ninf\n",
+        kSha1 + "\n" + kSha256 + "\nnan\n", kSha1 + "\n" + kSha256 + "\n1e999\n", kSha1 + "\nW/\"x\"\n1\n", "main\n" + kSha256 + "\n1\n",
+        kSha1 + "\n" + kSha256 + "\n1 2\n", kSha1 + "\n" + kSha256 + "\n1" + std::string(5000, ' ')})
     EXPECT_FALSE(parse_hf_download_note(text)) << text;
 }
 
@@ -74,8 +96,10 @@ std::string layer(const std::string& type, const std::string& digest, const std:
 std::string manifest_of(const std::string& layers, const std::string& more = "") { return "{\"schemaVersion\":2," + more + "\"layers\":" + layers + "}"; }
 
 TEST(OllamaManifest, GivesLayersInOrderAndTheConfigLast) {
-  const std::string config = "\"config\":{\"mediaType\":\"application/vnd.docker.container.image.v1+json\",\"digest\":\"sha256:" + std::string(64, 'c') + "\",\"size\":485},";
-  const auto manifest = parse_ollama_manifest(manifest_of("[" + layer("model", "sha256:" + kSha256) + "," + layer("tensor", "sha256:" + kSha256, ",\"name\":\"a.weight\"") + "]", config));
+  const std::string config =
+      "\"config\":{\"mediaType\":\"application/vnd.docker.container.image.v1+json\",\"digest\":\"sha256:" + std::string(64, 'c') + "\",\"size\":485},";
+  const auto manifest = parse_ollama_manifest(
+      manifest_of("[" + layer("model", "sha256:" + kSha256) + "," + layer("tensor", "sha256:" + kSha256, ",\"name\":\"a.weight\"") + "]", config));
   ASSERT_TRUE(manifest) << manifest.error().describe();
   ASSERT_EQ(manifest->layers.size(), 3U);
   EXPECT_EQ(manifest->layers[0].media_type, "application/vnd.ollama.image.model");
@@ -94,12 +118,14 @@ TEST(OllamaManifest, MayLackAConfigAndItsDigestAndHaveNullForNoLayers) {
 
 TEST(OllamaManifest, ThatBreaksARuleIsRefused) {
   const std::string good = layer("model", "sha256:" + kSha256);
-  for (const std::string& text :
-       {std::string(), std::string("{}"), std::string("null"), manifest_of("{}"), manifest_of("[7]"), manifest_of("[{}]"), manifest_of("[" + layer("model", "") + "]"),
-        manifest_of("[" + layer("model", "sha256:" + kSha1) + "]"), manifest_of("[" + layer("model", "md5:" + kSha256) + "]"),
-        manifest_of("[" + layer("model", "sha256:../../../../etc/passwd0000000000000000000000000000000000000000") + "]"), manifest_of("[" + good + "]").substr(0, 60),
-        std::string("{\"schemaVersion\":1,\"layers\":[]}"), manifest_of("[" + layer("model", "sha256:" + kSha256, ",\"size\":6") + "]"), manifest_of("[" + layer("model", "sha256:" + kSha256, ",\"name\":7") + "]"),
-        "{\"schemaVersion\":2,\"layers\":[{\"mediaType\":\"m\",\"digest\":\"sha256:" + kSha256 + "\",\"size\":-1}]}"}) {
+  for (const std::string& text : {std::string(), std::string("{}"), std::string("null"), manifest_of("{}"), manifest_of("[7]"), manifest_of("[{}]"),
+                                  manifest_of("[" + layer("model", "") + "]"), manifest_of("[" + layer("model", "sha256:" + kSha1) + "]"),
+                                  manifest_of("[" + layer("model", "md5:" + kSha256) + "]"),
+                                  manifest_of("[" + layer("model", "sha256:../../../../etc/passwd0000000000000000000000000000000000000000") + "]"),
+                                  manifest_of("[" + good + "]").substr(0, 60), std::string("{\"schemaVersion\":1,\"layers\":[]}"),
+                                  manifest_of("[" + layer("model", "sha256:" + kSha256, ",\"size\":6") + "]"),
+                                  manifest_of("[" + layer("model", "sha256:" + kSha256, ",\"name\":7") + "]"),
+                                  "{\"schemaVersion\":2,\"layers\":[{\"mediaType\":\"m\",\"digest\":\"sha256:" + kSha256 + "\",\"size\":-1}]}"}) {
     const auto manifest = parse_ollama_manifest(text);
     ASSERT_FALSE(manifest) << text;
     EXPECT_EQ(manifest.error().code, ErrorCode::bad_format) << text;
@@ -109,8 +135,8 @@ TEST(OllamaManifest, ThatBreaksARuleIsRefused) {
 // --- SHA256SUMS --------------------------------------------------------------------------------------------------------------
 
 TEST(ChecksumList, IsReadInEveryForm) {
-  const auto lines = parse_sha256sums("\xEF\xBB\xBF# made by hand\n\n" + kSha256 + "  a b.bin\n" + kSha256 + " *sub/b\r\n" + "SHA256 (c (1).bin) = " + std::string(64, 'A') + "\n" + "\\" + kSha256 +
-                                      "  d\\ne\\\\f\\r\n" + kSha256 + "\n");
+  const auto lines = parse_sha256sums("\xEF\xBB\xBF# made by hand\n\n" + kSha256 + "  a b.bin\n" + kSha256 + " *sub/b\r\n" +
+                                      "SHA256 (c (1).bin) = " + std::string(64, 'A') + "\n" + "\\" + kSha256 + "  d\\ne\\\\f\\r\n" + kSha256 + "\n");
   ASSERT_TRUE(lines) << lines.error().describe();
   std::vector<std::string> names;
   for (const ChecksumLine& line : *lines) {
@@ -121,8 +147,9 @@ TEST(ChecksumList, IsReadInEveryForm) {
 }
 
 TEST(ChecksumList, NamesTheLineThatIsNoChecksum) {
-  for (const std::string& line : {kSha1 + "  a", kSha256 + " a", kSha256 + "a", kSha256 + "  ", std::string("hello"), "SHA1 (a) = " + kSha1, "SHA256 () = " + kSha256, "SHA256 (a) = " + kSha1,
-                                  "\\" + kSha256 + "  a\\tb", "\\" + kSha256 + "  a\\", kSha256 + "  a" + std::string(1, '\0') + "b", std::string(64, 'g') + "  a"}) {
+  for (const std::string& line : {kSha1 + "  a", kSha256 + " a", kSha256 + "a", kSha256 + "  ", std::string("hello"), "SHA1 (a) = " + kSha1,
+                                  "SHA256 () = " + kSha256, "SHA256 (a) = " + kSha1, "\\" + kSha256 + "  a\\tb", "\\" + kSha256 + "  a\\",
+                                  kSha256 + "  a" + std::string(1, '\0') + "b", std::string(64, 'g') + "  a"}) {
     const auto lines = parse_sha256sums(kSha256 + "  good\n" + line + "\n");
     ASSERT_FALSE(lines) << line;
     EXPECT_THAT(lines.error().message, HasSubstr("line 2")) << line;
@@ -130,8 +157,10 @@ TEST(ChecksumList, NamesTheLineThatIsNoChecksum) {
 }
 
 TEST(ChecksumList, IsKnownByItsName) {
-  for (const char* name : {"SHA256SUMS", "sha256sums.txt", "SHA256SUMS.txt", "checksums.sha256", "sha256sum.txt", "model.gguf.sha256"}) EXPECT_TRUE(is_checksum_list_name(name)) << name;
-  for (const char* name : {"", ".sha256", "sha256", "MD5SUMS", "SHA256SUMS.asc", "model.sha256.bin", "sha512sums"}) EXPECT_FALSE(is_checksum_list_name(name)) << name;
+  for (const char* name : {"SHA256SUMS", "sha256sums.txt", "SHA256SUMS.txt", "checksums.sha256", "sha256sum.txt", "model.gguf.sha256"})
+    EXPECT_TRUE(is_checksum_list_name(name)) << name;
+  for (const char* name : {"", ".sha256", "sha256", "MD5SUMS", "SHA256SUMS.asc", "model.sha256.bin", "sha512sums"})
+    EXPECT_FALSE(is_checksum_list_name(name)) << name;
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ TEST(GitSha1, PiecesOfAnySizeGiveTheSameName) {
 TEST(GitSha1, IsReadFromExactlyItsFortyDigits) {
   const GitSha1 digest = whole(test::random_bytes(5, 5));
   EXPECT_EQ(parse_git_sha1(to_hex(digest)), digest);
-  for (const std::string& text : {std::string(), std::string(39, 'a'), std::string(41, 'a'), std::string(39, 'a') + "g", "+" + std::string(39, 'a'), " " + std::string(39, 'a'), "0x" + std::string(38, 'a')})
+  for (const std::string& text : {std::string(), std::string(39, 'a'), std::string(41, 'a'), std::string(39, 'a') + "g", "+" + std::string(39, 'a'),
+                                  " " + std::string(39, 'a'), "0x" + std::string(38, 'a')})
     EXPECT_FALSE(parse_git_sha1(text)) << text;
 }
 

@@ -8,9 +8,9 @@
 namespace vouchfs::ingest {
 namespace {
 
+using test::ModelFolder;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using test::ModelFolder;
 
 const std::string kCommit(40, 'c');
 
@@ -42,7 +42,9 @@ class PublisherResume : public ::testing::Test {
     }
     ASSERT_EQ(records, 1);
   }
-  void put_note(const std::string& git_sha1) const { model.put(".cache/huggingface/download/large.bin.metadata", kCommit + "\n" + git_sha1 + "\n99999999999\n"); }
+  void put_note(const std::string& git_sha1) const {
+    model.put(".cache/huggingface/download/large.bin.metadata", kCommit + "\n" + git_sha1 + "\n99999999999\n");
+  }
   std::string git_sha1() const { return test::first_word(test::run_tool({"git", "hash-object", "--no-filters", model.path("large.bin")})); }
   std::string sha256() const { return test::first_word(test::run_tool({"sha256sum", model.path("large.bin")})); }
   ModelFolder model;

@@ -10,13 +10,13 @@
 namespace vouchfs::publisher {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using test::kCommit;
 using test::kOtherCommit;
 using test::Scratch;
 using test::told;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const std::string kHex1(64, '1');
 const std::string kHex2(64, '2');
@@ -67,12 +67,13 @@ TEST_F(HfEvidence, OfAFileNamedLikeADigestOutsideACacheIsNone) {
 
 TEST_F(HfEvidence, ComesFromTheListingOfTheCommitAndTellsWhatIsAbsent) {
   put_blob("config.json", kSha1);
-  scratch.put("models--o--n/trees/" + kCommit + ".json",
-              "{\"format_version\":1,\"files\":{\"config.json\":{\"size\":5,\"blob_id\":\"" + kSha1 + "\"},\"model.safetensors\":{\"size\":7,\"blob_id\":\"" + kSha1 + "\",\"lfs_sha256\":\"" + kHex2 +
-                  "\",\"lfs_size\":7},\".gitattributes\":{\"size\":1,\"blob_id\":\"" + kSha1 + "\"}}}");
+  scratch.put("models--o--n/trees/" + kCommit + ".json", "{\"format_version\":1,\"files\":{\"config.json\":{\"size\":5,\"blob_id\":\"" + kSha1 +
+                                                             "\"},\"model.safetensors\":{\"size\":7,\"blob_id\":\"" + kSha1 + "\",\"lfs_sha256\":\"" + kHex2 +
+                                                             "\",\"lfs_size\":7},\".gitattributes\":{\"size\":1,\"blob_id\":\"" + kSha1 + "\"}}}");
   scratch.put("models--o--n/trees/" + kOtherCommit + ".json", "{\"format_version\":1,\"files\":{\"other.json\":{\"size\":5,\"blob_id\":\"" + kSha1 + "\"}}}");
   const EvidenceMap map = find({"config.json"});
-  EXPECT_THAT(told(map, "config.json"), ElementsAre("hf-blob git-sha1:" + kSha1 + " blobs/" + kSha1, "hf-tree git-sha1:" + kSha1 + " trees/" + kCommit + ".json"));
+  EXPECT_THAT(told(map, "config.json"),
+              ElementsAre("hf-blob git-sha1:" + kSha1 + " blobs/" + kSha1, "hf-tree git-sha1:" + kSha1 + " trees/" + kCommit + ".json"));
   ASSERT_EQ(map.absent.size(), 1U) << "evidence files themselves are not missed";
   EXPECT_EQ(map.absent[0].path, "model.safetensors");
   EXPECT_EQ(map.absent[0].evidence.hex, kHex2) << "of a file in LFS blob_id is the pointer's";
@@ -108,7 +109,8 @@ TEST(LocalDirEvidence, ComesFromNotesThatAreYoungerThanTheirFile) {
 TEST(LocalDirEvidence, ComesFromTheOnlyListingOrFromThatOfEachNote) {
   const Scratch scratch;
   const auto listing = [](const std::string& file, const std::string& hex) {
-    return "{\"format_version\":1,\"files\":{\"" + file + "\":{\"size\":1,\"lfs_sha256\":\"" + hex + "\"},\"unwanted.bin\":{\"size\":1,\"lfs_sha256\":\"" + hex + "\"}}}";
+    return "{\"format_version\":1,\"files\":{\"" + file + "\":{\"size\":1,\"lfs_sha256\":\"" + hex + "\"},\"unwanted.bin\":{\"size\":1,\"lfs_sha256\":\"" +
+           hex + "\"}}}";
   };
   scratch.put("m/a", "x");
   scratch.put("m/.cache/huggingface/trees/" + kCommit + ".json", listing("a", kHex1));
@@ -127,11 +129,11 @@ TEST(ChecksumEvidence, ComesFromListsAtTheRootInFoldersAndBesideOneFile) {
   const Scratch scratch;
   scratch.put("m/SHA256SUMS", kHex1 + "  ./a.bin\n" + kHex2 + " *sub/b.bin\n" + kHex1 + "  gone.bin\n" + kHex1 + "  ../outside\n" + kHex1 + "  /etc/passwd\n");
   scratch.put("m/sub/checksums.sha256", kHex1 + "  c.bin\n");
-  scratch.put("m/sub/d.gguf.sha256", kHex2 + "  /home/me/build/d.gguf\n");
+  scratch.put("m/sub/d.gguf.sha256", kHex2 + "  /srv/build/d.gguf\n");
   scratch.put("m/e.gguf.sha256", kHex1 + "\n");
   scratch.put("m/f.sha256", "not a list\n");
-  const EvidenceMap map =
-      find_evidence(folder_place(scratch.path("m")), {"SHA256SUMS", "a.bin", "e.gguf", "e.gguf.sha256", "f", "f.sha256", "sub/b.bin", "sub/c.bin", "sub/checksums.sha256", "sub/d.gguf", "sub/d.gguf.sha256"});
+  const EvidenceMap map = find_evidence(folder_place(scratch.path("m")), {"SHA256SUMS", "a.bin", "e.gguf", "e.gguf.sha256", "f", "f.sha256", "sub/b.bin",
+                                                                          "sub/c.bin", "sub/checksums.sha256", "sub/d.gguf", "sub/d.gguf.sha256"});
   EXPECT_THAT(told(map, "a.bin"), ElementsAre("sha256sums sha256:" + kHex1 + " SHA256SUMS"));
   EXPECT_THAT(told(map, "sub/b.bin"), ElementsAre("sha256sums sha256:" + kHex2 + " SHA256SUMS"));
   EXPECT_THAT(told(map, "sub/c.bin"), ElementsAre("sha256sums sha256:" + kHex1 + " sub/checksums.sha256"));

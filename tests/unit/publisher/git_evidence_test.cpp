@@ -7,12 +7,12 @@
 namespace vouchfs::publisher {
 namespace {
 
+using test::Scratch;
+using test::told;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-using test::Scratch;
-using test::told;
 
 const std::string kHex(64, '5');
 const std::string kPointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + kHex + "\nsize 777\n";
@@ -26,7 +26,8 @@ class GitEvidence : public ::testing::Test {
     git({"init", "--quiet", "--initial-branch=main"});
   }
   std::string git(const std::vector<std::string>& words, const std::string& folder = "repo") const {
-    std::vector<std::string> all = {"git", "-C", scratch.path(folder), "-c", "user.name=t", "-c", "user.email=t@t", "-c", "protocol.file.allow=always", "-c", "commit.gpgsign=false"};
+    std::vector<std::string> all = {
+        "git", "-C", scratch.path(folder), "-c", "user.name=t", "-c", "user.email=t@t", "-c", "protocol.file.allow=always", "-c", "commit.gpgsign=false"};
     all.insert(all.end(), words.begin(), words.end());
     return test::run_tool(all);
   }

@@ -9,11 +9,11 @@
 namespace vouchfs::publisher {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 using test::kCommit;
 using test::kOtherCommit;
 using test::Scratch;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 const std::string kModel = "models--org--name";
 
@@ -119,8 +119,9 @@ class OllamaPlace : public ::testing::Test {
            (name.empty() ? "" : ",\"name\":\"" + name + "\"") + "}";
   }
   void put_manifest(const std::string& path, const std::string& layers) const {
-    scratch.put("store/manifests/" + path, "{\"schemaVersion\":2,\"config\":{\"mediaType\":\"application/vnd.docker.container.image.v1+json\",\"digest\":\"sha256:" + std::string(64, 'f') +
-                                               "\",\"size\":2},\"layers\":[" + layers + "]}");
+    scratch.put("store/manifests/" + path,
+                "{\"schemaVersion\":2,\"config\":{\"mediaType\":\"application/vnd.docker.container.image.v1+json\",\"digest\":\"sha256:" +
+                    std::string(64, 'f') + "\",\"size\":2},\"layers\":[" + layers + "]}");
   }
   static std::vector<std::string> paths_of(const Place& place) {
     std::vector<std::string> paths;
@@ -147,14 +148,16 @@ TEST_F(OllamaPlace, OfEveryFormOfANameIsFound) {
 }
 
 TEST_F(OllamaPlace, GivesReadableNamesToLayers) {
-  put_manifest("registry.ollama.ai/library/all/latest",
-               layer("model", '1') + "," + layer("projector", '2') + "," + layer("adapter", '3') + "," + layer("template", '4') + "," + layer("system", '5') + "," + layer("params", '6') + "," +
-                   layer("messages", '7') + "," + layer("license", '8') + "," + layer("license", '9') + "," + layer("model", 'a') + "," + layer("tensor", 'b', "model.layers.0.weight") + "," +
-                   layer("json", 'c', "tokenizer.json") + "," + layer("what.is-this", 'd'));
+  put_manifest("registry.ollama.ai/library/all/latest", layer("model", '1') + "," + layer("projector", '2') + "," + layer("adapter", '3') + "," +
+                                                            layer("template", '4') + "," + layer("system", '5') + "," + layer("params", '6') + "," +
+                                                            layer("messages", '7') + "," + layer("license", '8') + "," + layer("license", '9') + "," +
+                                                            layer("model", 'a') + "," + layer("tensor", 'b', "model.layers.0.weight") + "," +
+                                                            layer("json", 'c', "tokenizer.json") + "," + layer("what.is-this", 'd'));
   const auto place = resolve_place("ollama:all");
   ASSERT_TRUE(place) << place.error().describe();
-  EXPECT_THAT(paths_of(*place), ::testing::ElementsAre("adapter.gguf sha256-3", "config.json sha256-f", "layer sha256-d", "license sha256-8", "license-2 sha256-9", "messages.json sha256-7",
-                                                       "model-2.gguf sha256-a", "model.gguf sha256-1", "params.json sha256-6", "projector.gguf sha256-2", "system sha256-5", "template sha256-4",
+  EXPECT_THAT(paths_of(*place), ::testing::ElementsAre("adapter.gguf sha256-3", "config.json sha256-f", "layer sha256-d", "license sha256-8",
+                                                       "license-2 sha256-9", "messages.json sha256-7", "model-2.gguf sha256-a", "model.gguf sha256-1",
+                                                       "params.json sha256-6", "projector.gguf sha256-2", "system sha256-5", "template sha256-4",
                                                        "tensors/model.layers.0.weight sha256-b", "tokenizer.json sha256-c"));
 }
 
@@ -174,15 +177,16 @@ TEST_F(OllamaPlace, TakesTheOlderFormOfABlobsNameWhenOnlyThatIsThere) {
 }
 
 TEST_F(OllamaPlace, RefusesLayerNamesThatAreNoPathsInsideAModel) {
-  for (const std::string& name : {std::string("../../etc/cron.d/x"), std::string("/etc/passwd"), std::string("a/../../b"), std::string(".vouch/manifest.json"), std::string("a//b"), std::string("."),
-                                  std::string(300, 'x'), std::string("a\\u0000b")}) {
+  for (const std::string& name : {std::string("../../etc/cron.d/x"), std::string("/etc/passwd"), std::string("a/../../b"), std::string(".vouch/manifest.json"),
+                                  std::string("a//b"), std::string("."), std::string(300, 'x'), std::string("a\\u0000b")}) {
     put_manifest("registry.ollama.ai/library/x/latest", layer("json", '1', name));
     const auto place = resolve_place("ollama:x");
     ASSERT_FALSE(place) << name;
     EXPECT_EQ(place.error().code, ErrorCode::bad_format) << name;
     EXPECT_THAT(place.error().where.file, HasSubstr("library/x/latest"));
   }
-  for (const std::string& layers : {layer("json", '1', "a") + "," + layer("json", '2', "a"), layer("json", '1', "a") + "," + layer("json", '2', "a/b"), layer("json", '1', "a/b") + "," + layer("json", '2', "a")}) {
+  for (const std::string& layers : {layer("json", '1', "a") + "," + layer("json", '2', "a"), layer("json", '1', "a") + "," + layer("json", '2', "a/b"),
+                                    layer("json", '1', "a/b") + "," + layer("json", '2', "a")}) {
     put_manifest("registry.ollama.ai/library/x/latest", layers);
     EXPECT_EQ(resolve_place("ollama:x").error().code, ErrorCode::bad_format) << layers;
   }

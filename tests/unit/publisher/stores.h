@@ -48,7 +48,8 @@ inline std::vector<std::string> told(const EvidenceMap& map, const std::string& 
   const auto found = map.files.find(path);
   if (found == map.files.end()) return out;
   for (const Evidence& evidence : found->second)
-    out.push_back(std::string(to_string(evidence.kind)) + " " + (evidence.digest == DigestKind::sha256 ? "sha256:" : "git-sha1:") + evidence.hex + " " + evidence.from);
+    out.push_back(std::string(to_string(evidence.kind)) + " " + (evidence.digest == DigestKind::sha256 ? "sha256:" : "git-sha1:") + evidence.hex + " " +
+                  evidence.from);
   return out;
 }
 
