@@ -114,7 +114,9 @@ void say_faults(const ModelFacts& model, const FileFacts& file, const char* code
   finding.message = first.detail.empty() ? first.text : first.detail;
   for (std::size_t i = 1; i < faults.size() && i < 8; ++i) finding.message += "; " + faults[i]->detail;
   if (faults.size() > 8) finding.message += "; and " + std::to_string(faults.size() - 8) + " more";
-  if (!first.text.empty()) finding.loader = {first.text};
+  // Of these two the catalogue knows better what torch prints than the reader of the format.
+  const bool known = finding.code == "torch.compressed_record" || finding.code == "torch.bad_tensor";
+  if (!first.text.empty() && !known) finding.loader = {first.text};
   if (first.offset != 0) finding.offset = first.offset;
   for (const formats::HeaderProblem* fault : faults)
     if (!fault->tensor.empty() && std::find(finding.tensors.begin(), finding.tensors.end(), fault->tensor) == finding.tensors.end())

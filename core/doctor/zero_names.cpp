@@ -10,9 +10,11 @@
 namespace vouchfs::doctor {
 namespace {
 
-constexpr std::array<std::string_view, 26> kQuietWords = {"bias",     "biases", "norm", "layernorm", "rmsnorm", "groupnorm", "batchnorm", "ln",     "bn",
+constexpr std::array<std::string_view, 29> kQuietWords = {"bias",     "biases", "norm", "layernorm", "rmsnorm", "groupnorm", "batchnorm", "ln",     "bn",
                                                           "beta",     "gamma",  "mean", "var",       "tracked", "mask",      "masks",     "masked", "ids",
-                                                          "position", "inv",    "freq", "qzeros",    "zeros",   "zero",      "offset",    "g"};
+                                                          "position", "inv",    "freq", "qzeros",    "zeros",   "zero",      "offset",    "g",
+                                                          // Of an optimizer ("optimizer.state.0.exp_avg"): zero until there is a gradient.
+                                                          "optimizer", "momentum", "exp"};
 constexpr std::array<std::string_view, 10> kRowWords = {"embed", "embedding", "embeddings", "embd", "wte", "wpe", "shared", "head", "output", "embeds"};
 
 std::string lower(std::string_view text) {

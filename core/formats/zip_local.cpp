@@ -16,7 +16,7 @@ constexpr std::uint64_t kDescriptorFlag = 8;  // the sizes follow the content
 constexpr std::uint64_t kIn64 = 0xFFFFFFFF;
 
 HeaderProblem entry_problem(const char* name, const ZipEntry& entry, const std::string& why) {
-  return {name, "PytorchStreamReader failed reading file " + shown_name(entry.name) + ": invalid header or archive is corrupted",
+  return {name, "PytorchStreamReader failed reading file " + shown_name(entry.name.substr(entry.name.find('/') + 1)) + ": invalid header or archive is corrupted",
           "record '" + shown_name(entry.name) + "' " + why, {}, entry.header_offset};
 }
 

@@ -85,7 +85,6 @@ TEST(TorchContainer, SaysEachKindOfFaultOnceWithAllItsTensors) {
 TEST(TorchContainer, HasACodeForEveryProblemOfTheReader) {
   const std::pair<const char*, const char*> rows[] = {{"BadCentralDirectory", "torch.no_directory"},
                                                       {"RecordOutOfBounds", "torch.no_directory"},
-                                                      {"CompressedRecord", "torch.compressed_record"},
                                                       {"MissingPickle", "torch.record_missing"},
                                                       {"BadPickle", "torch.pickle_broken"},
                                                       {"UnsupportedOpcode", "torch.pickle_broken"},
@@ -95,6 +94,14 @@ TEST(TorchContainer, HasACodeForEveryProblemOfTheReader) {
     torch.problem = problem_of(problem);
     EXPECT_THAT(said(container(torch)), ElementsAre("error " + std::string(code) + " pytorch_model.bin")) << problem;
   }
+}
+
+TEST(TorchContainer, WarnsOfACompressedRecordThatTorchReadsUnlessItMapsTheFile) {
+  TorchFile torch;
+  torch.problem = problem_of("CompressedRecord");
+  const auto findings = container(torch);
+  EXPECT_THAT(said(findings), ElementsAre("warning torch.compressed_record pytorch_model.bin"));
+  EXPECT_THAT(findings.at(0).loader, ElementsAre("Trying to resize storage that is not resizable"));
 }
 
 TEST(TorchContainer, TakesTorchScriptForWhatItIs) {

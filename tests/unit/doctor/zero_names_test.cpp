@@ -11,7 +11,7 @@ formats::Tensor named(const std::string& name, std::uint64_t bytes = 16384, cons
 TEST(ZeroTensor, IsUsualForBiasesNormsAndCounters) {
   for (const char* name : {"layers.0.mlp.bias", "model.norm.weight", "h.0.ln_1.weight", "encoder.LayerNorm.beta", "bn1.running_mean", "bn1.running_var",
                            "q_norm.weight", "post_attention_layernorm.weight", "attn.masked_bias", "embeddings.position_ids", "rotary.inv_freq", "qkv.qzeros",
-                           "controlnet_zero.0.weight", "blk.3.attn_norm.weight"})
+                           "controlnet_zero.0.weight", "blk.3.attn_norm.weight", "optimizer.state.0.exp_avg", "state.7.momentum_buffer"})
     EXPECT_TRUE(may_be_zero(named(name))) << name;
 }
 
