@@ -63,6 +63,7 @@ Result<TorchFile> read_torch_file(std::uint64_t file_bytes, const ReadAt& read) 
     file.faults.push_back(not_torch(head));
     if (head.starts_with('\x80')) VOUCHFS_TRY(read_other_pickle(file_bytes, read, file));
   }
+  for (HeaderProblem& fault : file.faults) fault.offset = std::min(fault.offset, file_bytes);
   settle(file);
   return file;
 }

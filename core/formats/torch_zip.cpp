@@ -24,7 +24,7 @@ HeaderProblem missing(const char* name, std::string_view record, std::string why
 
 HeaderProblem compressed(const ZipEntry& entry, std::string_view name) {
   return {"CompressedRecord", "PytorchStreamReader failed reading file " + shown_name(name),
-          "record '" + shown_name(name) + "' is compressed or encrypted: torch.save stores its records as they are, so another program packed this archive", {},
+          "record '" + shown_name(name) + "' is compressed: torch.save stores its records as they are, so another program packed this archive", {},
           entry.header_offset};
 }
 
@@ -91,7 +91,7 @@ class TorchZip {
     return {};
   }
 
-  static bool is_plain(const ZipEntry& entry) { return entry.method == 0 && (entry.flags & 1) == 0; }
+  static bool is_plain(const ZipEntry& entry) { return entry.method == 0; }
 
   // Runs the machine over data.pkl; pickle_end_ is where it stopped.
   Status follow(std::uint64_t begin, std::uint64_t end) {

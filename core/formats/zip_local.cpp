@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kLocalSignature = "PK\x03\x04";
 constexpr std::uint64_t kDescriptorFlag = 8;  // the sizes follow the content
+constexpr std::uint64_t kStrangeFlags = 0x61;    // encrypted, a patch, strongly encrypted: PyTorch refuses the whole archive
 constexpr std::uint64_t kIn64 = 0xFFFFFFFF;
 
 HeaderProblem entry_problem(const char* name, const ZipEntry& entry, const std::string& why) {
@@ -35,7 +36,10 @@ std::optional<std::string> difference(const ZipLocalHeader& local, const ZipEntr
 
 Status check_entry(ZipEntry& entry, const ZipDirectory& directory, std::uint64_t file_bytes, const ReadAt& read) {
   VOUCHFS_ASSIGN(const std::optional<ZipLocalHeader> local, read_local_header(entry.header_offset, file_bytes, read));
-  if (!local) {
+  if ((entry.flags & kStrangeFlags) != 0) {
+    entry.problem = entry_problem("CompressedRecord", entry, "is encrypted or a patch of another: torch.save stores its records as they are");
+    entry.problem->text = "PytorchStreamReader failed reading zip archive: unsupported encryption";
+  } else if (!local) {
     entry.problem = entry_problem("BadLocalHeader", entry, "has no local header at byte " + std::to_string(entry.header_offset));
   } else if (const auto why = difference(*local, entry)) {
     entry.problem = entry_problem("BadLocalHeader", entry, *why);

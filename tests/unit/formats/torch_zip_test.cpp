@@ -181,13 +181,14 @@ TEST(TorchZip, OverlapsAndNamesThatComeTwiceAreBadCentralDirectory) {
 
 TEST(TorchZip, CompressedStorageOrPickleIsCompressedRecord) {
   const std::string file = torch_zip(two_parts());
-  for (const char* name : {"data.pkl", "data/0"}) {
+  for (const char* name : {"data.pkl", "data/0", "version"}) {
     const auto local = static_cast<std::size_t>(record(read_torch(file), name).header_offset);
+    const std::string encrypted = patched(patched(file, local + 6, "\x09"), central(file, name) + 8, "\x09");
+    EXPECT_EQ(torch_verdict(encrypted), "CompressedRecord") << name;
+    if (name == std::string_view("version")) continue;
     const std::string deflated = patched(patched(file, local + 8, "\x08"), central(file, name) + 10, "\x08");
     EXPECT_EQ(torch_verdict(deflated), "CompressedRecord") << name;
     EXPECT_FALSE(record(read_torch(deflated), name).stored);
-    const std::string encrypted = patched(patched(file, local + 6, "\x09"), central(file, name) + 8, "\x09");
-    EXPECT_EQ(torch_verdict(encrypted), "CompressedRecord") << name;
   }
   const auto version = static_cast<std::size_t>(record(read_torch(file), "version").header_offset);
   EXPECT_EQ(torch_verdict(patched(patched(file, version + 8, "\x08"), central(file, "version") + 10, "\x08")), "ok") << "nobody needs it";
