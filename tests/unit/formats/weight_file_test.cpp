@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/formats/gguf_sample.h"
+#include "unit/formats/torch_sample.h"
 
 namespace vouchfs::formats::test {
 namespace {
@@ -61,6 +62,28 @@ TEST(WeightFile, AFileThatIsNotWhatItsNameSaysHasAProblemAndNoTensors) {
 TEST(WeightFile, AFileOfATorchNameWithoutTheMarksOfTorchIsNoWeightFile) {
   for (const std::string& file : {std::string(), std::string("\x80"), std::string("\x80\x02}q\x00.", 6), std::string(5000, 'x'), small_gguf().write()})
     for (const char* name : {"pytorch_model.bin", "a.pt", "a.pth", "a.ckpt"}) EXPECT_FALSE(header_of(name, file)) << name;
+}
+
+TEST(WeightFile, AFileOfATorchNameIsToldByItsFirstBytes) {
+  std::uint64_t bytes_read = 0;
+  const std::string file = "\x80\x04" + std::string(1 << 20, '.');  // a pickle, but not one that torch.save begins with
+  const auto header = read_weight_header("optimizer.bin", file.size(), [&](std::uint64_t offset, std::span<std::uint8_t> dst) {
+    bytes_read += dst.size();
+    return reader_of(file)(offset, dst);
+  });
+  ASSERT_TRUE(header);
+  EXPECT_FALSE(*header);
+  EXPECT_LE(bytes_read, 64U);
+}
+
+TEST(WeightFile, TorchFilesWithTensorsAreWeightFilesAndThoseWithoutAreNot) {
+  const auto header = header_of("pytorch_model.bin", torch_zip(two_parts()));
+  ASSERT_TRUE(header);
+  EXPECT_EQ(header->format, WeightFormat::torch);
+  EXPECT_FALSE(header->problem);
+  EXPECT_EQ(header->tensors.size(), 2U);
+  EXPECT_FALSE(header_of("training_args.bin", torch_zip(torch_parts(pickle::whole(pickle::dict(pickle::text("lr") + pickle::number(1))), {}))));
+  EXPECT_FALSE(header_of("scheduler.pt", torch_legacy(pickle::dict(pickle::text("lr") + pickle::number(1)), {})));
 }
 
 TEST(WeightFile, ATorchFileThatIsCutHasAProblem) {
