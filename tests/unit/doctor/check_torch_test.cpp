@@ -37,7 +37,7 @@ TEST(TorchContainer, OfACutArchiveListsReadableRecordsAndLostTensors) {
   TorchFile torch;
   torch.problem = problem_of("MissingCentralDirectory");
   torch.claimed = {tensor_at("a", 100, 200), tensor_at("b", 300, 1200), tensor_at("c", 1300, 1400)};
-  torch.records = {{"data.pkl", 0, 40, 50, 0, true}, {"data/0", 60, 100, 100, 0, true}, {"data/1", 260, 300, 900, 0, false}};
+  torch.records = {{"data.pkl", 0, 40, 50, 0, true}, {"data/0", 60, 100, 100, 0, true}, {"data/1", 260, 300, 100, 0, false}};
   const auto findings = container(torch);
   EXPECT_THAT(said(findings), ElementsAre("error torch.truncated pytorch_model.bin"));
   EXPECT_THAT(findings.at(0).tensors, ElementsAre("b", "c"));
@@ -83,12 +83,9 @@ TEST(TorchContainer, SaysEachKindOfFaultOnceWithAllItsTensors) {
 }
 
 TEST(TorchContainer, HasACodeForEveryProblemOfTheReader) {
-  const std::pair<const char*, const char*> rows[] = {{"BadCentralDirectory", "torch.no_directory"},
-                                                      {"RecordOutOfBounds", "torch.no_directory"},
-                                                      {"MissingPickle", "torch.record_missing"},
-                                                      {"BadPickle", "torch.pickle_broken"},
-                                                      {"UnsupportedOpcode", "torch.pickle_broken"},
-                                                      {"BadTensor", "torch.bad_tensor"}};
+  const std::pair<const char*, const char*> rows[] = {{"BadCentralDirectory", "torch.no_directory"}, {"RecordOutOfBounds", "torch.no_directory"},
+                                                      {"MissingPickle", "torch.record_missing"},     {"BadPickle", "torch.pickle_broken"},
+                                                      {"UnsupportedOpcode", "torch.pickle_broken"},  {"BadTensor", "torch.bad_tensor"}};
   for (const auto& [problem, code] : rows) {
     TorchFile torch;
     torch.problem = problem_of(problem);

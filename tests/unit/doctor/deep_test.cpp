@@ -235,5 +235,73 @@ TEST_F(DeepModel, AFileThatGotShorterMeanwhileIsSaid) {
   EXPECT_EQ(findings.all()[0].offset, 100000U);
 }
 
+TEST_F(DeepModel, FindingsOfFilesComeInTheirOrderAndNotInThatOfTheirSizes) {
+  zero(b(), 160000);
+  folder_.put("a.safetensors", bytes_);
+  std::string large = ingest::test::safetensors({{"z.weight", 200000}});
+  std::fill(large.end() - 800000, large.end(), '\0');
+  folder_.put("b.safetensors", large);
+  folder_.put("c.safetensors", bytes_);
+  const CancelFlag cancel;
+  const auto facts = gather(publisher::folder_place(folder_.path()), {}, cancel);
+  ASSERT_TRUE(facts);
+  DeepProgress progress;
+  Findings findings;
+  ASSERT_TRUE(deep_checks(*facts, 1, hash::make_openssl_engine(), progress, cancel, findings));
+  std::vector<std::string> files;
+  for (const Finding& finding : findings.all())
+    if (finding.code == "data.zero_tensor") files.push_back(finding.file);
+  EXPECT_THAT(files, ElementsAre("a.safetensors", "b.safetensors", "c.safetensors"));
+}
+
+// A tensor of three pieces of the read, and a tree of several blocks.
+class DeepLargeModel : public DeepModel {
+ protected:
+  void SetUp() override {
+    folder_.put(kFile, ingest::test::safetensors({{"a.weight", 3000000}}));
+    bytes_ = folder_.get(kFile);
+    std::uint64_t length = 0;
+    std::memcpy(&length, bytes_.data(), 8);
+    data_ = 8 + length;
+    zero(data_, bytes_.size() - data_);
+  }
+};
+
+TEST_F(DeepLargeModel, ValueInOnePieceOfTheReadSavesTheTensor) {
+  save();
+  EXPECT_THAT(deep(), ElementsAre(std::string("warning data.zero_tensor ") + kFile));
+  for (const std::size_t at : {std::size_t{0}, std::size_t{6000000}, std::size_t{11999996}}) {
+    SetUp();
+    set(data_ + at, 2.0F);
+    save();
+    EXPECT_THAT(deep(), Not(Contains(std::string("warning data.zero_tensor ") + kFile))) << at;
+  }
+}
+
+TEST_F(DeepLargeModel, IsHeldToEveryBlockOfItsTree) {
+  for (std::size_t at = data_; at + 4 <= bytes_.size(); at += 4) set(at, 1.0F + static_cast<float>(at % 999));
+  save();
+  ASSERT_TRUE(folder_.ingest());
+  EXPECT_THAT(deep(), IsEmpty());
+  bytes_[9000000] = static_cast<char>(bytes_[9000000] ^ 1);
+  save();
+  const Finding finding = first(doctor_of(folder_), "seal.block_mismatch");
+  EXPECT_EQ(finding.offset, 9000000 / kBlockBytes * kBlockBytes);
+  EXPECT_EQ(finding.length, kBlockBytes);
+}
+
+TEST(DeepSnapshot, OfACacheIsHeldToTheGitNameOfASmallBlob) {
+  // git hash-object of "{}": the name Git gives it.
+  const std::string name = "9e26dfeeb6e641a33dae4961196235bdb965b21b";
+  const std::string snapshot = "models--o--n/snapshots/" + std::string(40, 'c');
+  ScratchFolder folder;
+  folder.put("models--o--n/blobs/" + name, "{}");
+  folder.put("models--o--n/refs/main", std::string(40, 'c'));
+  folder.link(snapshot + "/config.json", "../../blobs/" + name);
+  EXPECT_THAT(said(folder.diagnose(snapshot, true).findings), Not(Contains(HasSubstr("publisher.digest_mismatch"))));
+  folder.put("models--o--n/blobs/" + name, "[]");
+  EXPECT_THAT(said(folder.diagnose(snapshot, true).findings), Contains("error publisher.digest_mismatch config.json"));
+}
+
 }  // namespace
 }  // namespace vouchfs::doctor
