@@ -12,6 +12,7 @@
 #include "mount_tools/command.h"
 #include "mount_tools/engine.h"
 #include "mount_tools/interrupt.h"
+#include "mount_tools/place_options.h"
 #include "publisher/place.h"
 #include "seal/seal_directory.h"
 #include "view/choose_index.h"
@@ -51,16 +52,16 @@ bool has_seal(const std::string& path) {
 
 Result<Model> open_model(const Options& options, Output& output, const CancelFlag& cancel) {
   Model model;
-  VOUCHFS_ASSIGN(model.place, publisher::resolve_place(options.model, options.revision.empty() ? std::nullopt : std::optional(options.revision)));
-  const std::string seal_dir = options.seal_dir.empty() ? model.place.default_seal_dir : options.seal_dir;
+  VOUCHFS_ASSIGN(model.place, publisher::resolve_place(options.model, if_given(options.revision)));
+  const std::string seal_dir = seal_of(model.place, options.seal_dir);
   if (options.seal_dir.empty() && !has_seal(seal_dir)) {
     VOUCHFS_ASSIGN(model.table, ingest::inspect(model.place, cancel));
     return model;
   }
   model.runtime = std::make_unique<view::Runtime>(chosen_engine(output));
   view::ModelOptions opening;
-  opening.model_dir = model.place.model_dir;
   opening.seal_dir = seal_dir;
+  point_at(model.place, opening);
   VOUCHFS_ASSIGN(model.sealed, view::SealedModel::open(std::move(opening), *model.runtime));
   return model;
 }

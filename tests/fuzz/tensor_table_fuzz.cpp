@@ -25,10 +25,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       REQUIRE(names.size() == 1 || seal::may_overlap(file.format));
     }
   }
+  for (const seal::FileFix& fix : table->fixes) {
+    REQUIRE(seal::check_path(fix.path));
+    REQUIRE(seal::find_fix(*table, fix.path) == &fix);
+    REQUIRE(!fix.kinds.empty() && fix.pieces.size() <= seal::kMaxFixPieces);
+    std::uint64_t sum = 0;
+    for (const seal::FixPiece& piece : fix.pieces) {
+      REQUIRE(piece.bytes() > 0 && piece.literal.size() <= seal::kMaxLiteralBytes && piece.begin <= piece.end);
+      sum += piece.bytes();
+    }
+    REQUIRE(sum == fix.bytes);
+  }
   const std::string text = seal::write_tensor_table(*table);
   const auto again = seal::parse_tensor_table(text);
   REQUIRE(again);
   REQUIRE(again->indexes == table->indexes);
+  REQUIRE(again->fixes == table->fixes);
   REQUIRE(seal::write_tensor_table(*again) == text);
   return 0;
 }
