@@ -7,6 +7,7 @@
 
 #include "doctor/check_parts.h"
 #include "doctor/checks.h"
+#include "doctor/file_names.h"
 #include "doctor/index_view.h"
 
 namespace vouchfs::doctor {
@@ -51,7 +52,7 @@ std::map<std::string, std::set<std::uint64_t>> layers_of(const ModelFacts& model
       "layers.", "h.", "encoder.layer.", "blocks.", "transformer.h.", "decoder.layers.", "gpt_neox.layers.", "backbone.layers."};
   std::map<std::string, std::set<std::uint64_t>> stacks;
   for (const FileFacts& file : model.files) {
-    if (file.path.find('/') != std::string::npos || !file.is_weights) continue;
+    if (file.path.find('/') != std::string::npos || !file.is_weights || is_adapter_name(file.path)) continue;
     for (const std::string& name : tensor_names(file)) {
       for (const std::string_view stack : kStacks) {
         const auto at = name.find(stack);

@@ -79,7 +79,8 @@ void check_twice(const Folder& folder, Findings& findings) {
   std::set<std::string> variants;
   for (const FileFacts* file : folder.weights) variants.insert(variant_of(base_name(file->path)));
   for (const std::string& variant : variants)
-    for (const std::string_view ending : {".safetensors", ".bin", ".pth"}) check_kind(folder, variant, ending, findings);
+    // Not .pth: consolidated.NN.pth are slices of the same tensors, one a GPU.
+    for (const std::string_view ending : {".safetensors", ".bin"}) check_kind(folder, variant, ending, findings);
 }
 
 bool is_broken(const FileFacts* file, const ModelFacts& model, const Findings& findings) { return findings.has_error(model.shown_path(file->path)); }

@@ -1,6 +1,10 @@
 // Git LFS pointers in place of files: what the file should be, whether its content lies beside the model, how to get it.
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "doctor/check_parts.h"
 #include "doctor/checks.h"
 
@@ -31,8 +35,16 @@ std::string pull_command(const ModelFacts& model, const std::string& path) {
   return "git -C " + shell_word(root) + " lfs pull --include=" + shell_word(path_in_git(model, root, path));
 }
 
+// Pictures and papers beside a model: nobody loads them, and many fetch the weights alone.
+bool is_beside_the_model(const std::string& path) {
+  static constexpr std::array<std::string_view, 14> kEndings = {".png", ".jpg", ".jpeg", ".gif",  ".svg",   ".webp", ".pdf",
+                                                                ".mp4", ".mp3", ".wav",  ".flac", ".ipynb", ".csv",  ".md"};
+  return std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) { return path.ends_with(ending); });
+}
+
 void say_pointer(const ModelFacts& model, const FileFacts& file, Findings& findings) {
   Finding finding = about(model, file.path, "lfs.pointer");
+  if (is_beside_the_model(file.path)) finding.severity = Severity::note;
   finding.offset = 0;
   finding.length = file.bytes;
   finding.message = "a Git LFS pointer of " + bytes_text(file.bytes) + " stands in place of the file, which has " + bytes_text(file.pointer->bytes) +

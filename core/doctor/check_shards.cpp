@@ -68,11 +68,20 @@ void say_no_index(const Folder& folder, const ShardGroup& group, Findings& findi
 
 bool is_numbered(const ShardGroup& group) { return !formats::numbered_set_key(group.files.front()).empty(); }
 
+std::string without_digits(std::string name) {
+  std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
+  return name;
+}
+
+bool are_alike(const std::vector<std::string>& names) {
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return without_digits(name) == without_digits(names.front()); });
+}
+
 void check_group(const Folder& folder, const ShardGroup& group, Findings& findings) {
   if (group.single_beside || group.files.front().starts_with("adapter") || is_covered(folder, group)) return;
   if (!group.missing.empty()) return say_gap(folder, group.missing, group.missing_count, "no index says which tensors they held", findings);
-  // Files without numbers are one model only where a configuration says there is a model.
-  const bool is_set = is_numbered(group) || folder.has("config.json");
+  // Files without "-of-" are one model only where a configuration says there is a model, and their names differ in nothing but numbers.
+  const bool is_set = is_numbered(group) || (folder.has("config.json") && are_alike(group.files));
   if (group.files.size() >= 2 && is_set && !is_served_otherwise(folder)) say_no_index(folder, group, findings);
 }
 

@@ -69,9 +69,9 @@ bool may_be(FileKind kind, WeightFormat format) {
   return false;
 }
 
-// A torch name promises little; these are the ones that writers of models give to weights.
+// A torch name promises little (model.bin may be of CTranslate2); these are the ones that only torch's writers give to weights.
 bool is_torch_weights_name(const std::string& name) {
-  for (const char* start : {"pytorch_model", "model", "adapter_model", "diffusion_pytorch_model", "consolidated"})
+  for (const char* start : {"pytorch_model", "adapter_model", "diffusion_pytorch_model", "consolidated"})
     if (name.starts_with(start)) return true;
   return false;
 }

@@ -55,6 +55,7 @@ TEST(CheckForeignContent, NamesThatPromiseNoWeightsAreLeftAlone) {
   folder.put("training_args.bin", noise(200));
   folder.put("notes.txt", "<html>");
   folder.put("ggml-model.bin", "lmgg" + noise(100));
+  folder.put("model.bin", "\x06" + noise(500));  // CTranslate2
   EXPECT_THAT(said(folder.diagnose().findings), IsEmpty());
 }
 
@@ -91,6 +92,14 @@ TEST(CheckForeignContent, ConvertedLineEndsAreOneFinding) {
   EXPECT_THAT(said_of(kFile, converted), ElementsAre("error text.crlf model.safetensors"));
 }
 
+// Text in a tensor may hold both kinds of line ends; a cut file with such text is cut, not converted.
+TEST(CheckForeignContent, MixedLineEndsAreNoConversion) {
+  std::string data;
+  for (int i = 0; i < 200; ++i) data += i % 2 == 0 ? "row\r\n" : "row\n";
+  const std::string whole = formats::test::file_of(header_of({{"x", data.size()}}), data);
+  EXPECT_THAT(said_of(kFile, whole.substr(0, whole.size() - 9)), ElementsAre("error safetensors.truncated model.safetensors"));
+}
+
 TEST(CheckNeverWritten, ZerosAreToldApartFromAZeroHead) {
   const std::string good = weights({{"a", 64}});
   EXPECT_THAT(said_of(kFile, std::string(5000, '\0')), ElementsAre("error file.never_written model.safetensors"));
@@ -123,6 +132,19 @@ TEST(CheckLfsPointer, NamesWhatTheFileShouldBe) {
   EXPECT_THAT(findings.front().message, HasSubstr(oid));
   EXPECT_THAT(findings.front().message, HasSubstr("12345"));
   EXPECT_THAT(findings.front().command, HasSubstr("lfs pull --include=sub/tokenizer.model"));
+}
+
+TEST(CheckLfsPointer, OfAPictureIsANote) {
+  const ScratchFolder folder;
+  folder.put(kFile, weights({{"a"}}));
+  folder.put("figures/curve.png", "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(64, 'b') + "\nsize 9\n");
+  const Report report = folder.diagnose();
+  EXPECT_THAT(said(report.findings), ElementsAre("note lfs.pointer figures/curve.png"));
+  EXPECT_EQ(report.verdict, Verdict::whole);
+}
+
+TEST(CheckEmptyFile, AnyWeightNameCounts) {
+  for (const char* name : {"model.bin", "model.gguf", "weights.pt"}) EXPECT_THAT(said_of(name, ""), ElementsAre("error file.empty " + std::string(name)));
 }
 
 TEST(CheckAccess, LinksAndSpecialFilesAreToldApart) {

@@ -116,6 +116,19 @@ TEST(CheckShards, IndependentFilesAreNoSet) {
   EXPECT_THAT(said(folder.diagnose().findings), IsEmpty());
 }
 
+TEST(CheckShards, FilesWithoutCountsAreASetWhenOnlyNumbersTellThemApart) {
+  const ScratchFolder folder;
+  folder.put("config.json", "{}");
+  folder.put("voices.safetensors", weights({{"a"}}));
+  folder.put("speech.safetensors", weights({{"b"}}));
+  EXPECT_THAT(said(folder.diagnose().findings), IsEmpty());
+  const ScratchFolder set;
+  set.put("config.json", "{}");
+  set.put("layers-1.safetensors", weights({{"a"}}));
+  set.put("layers-22.safetensors", weights({{"b"}}));
+  EXPECT_THAT(said(set.diagnose().findings), ElementsAre("error index.missing " + std::string(kIndex)));
+}
+
 TEST(CheckLayouts, TheSameTensorsTwiceAreAWarningAndOthersANote) {
   const TwoShards folder;
   folder.put("consolidated.safetensors", weights({{"x"}}));
@@ -180,6 +193,9 @@ TEST(CheckConfig, LayersThatAreNowhere) {
   EXPECT_THAT(Configured(R"({"num_hidden_layers":2})", rows).say(), IsEmpty());
   EXPECT_THAT(Configured(R"({"num_hidden_layers":1})", rows).say(), IsEmpty());                              // one more for prediction of further tokens
   EXPECT_THAT(Configured(R"({"num_hidden_layers":12})", {{"albert.encoder.groups.0.w"}}).say(), IsEmpty());  // layers that share their weights
+  const Configured adapter(R"({"num_hidden_layers":4})", rows);
+  stdfs::rename(adapter.path("model.safetensors"), adapter.path("adapter_model.safetensors"));
+  EXPECT_THAT(adapter.say(), ElementsAre("note adapter.only adapter_model.safetensors"));
   EXPECT_THAT(Configured(R"({"text_config":{"num_hidden_layers":3}})", rows).say(), ElementsAre("error model.layers_missing "));
 }
 
