@@ -78,6 +78,7 @@ class KeyReader {
   MaybeProblem pair() {
     begin_ = stream_.at();
     if (auto problem = read_key()) return problem;
+    if (key_ == "general.alignment") alignment_at_ = begin_;
     std::uint32_t type = 0;
     if (!stream_.number(type)) return ended("the type of " + shown());
     return type == kArray ? array() : value(type);
@@ -191,19 +192,19 @@ class KeyReader {
                            "key 'general.alignment' must be of type u32 but is " + std::string(alignment_type_),
                            "general.alignment must be a 32-bit unsigned number, but its type is " + std::string(alignment_type_),
                            {},
-                           0};
+                           alignment_at_};
     if (alignment == 0 || (alignment & (alignment - 1)) != 0)
       return HeaderProblem{"BadAlignment",
                            "alignment " + number(alignment) + " is not a power of 2",
                            "general.alignment is " + number(alignment) + "; it must be a power of two",
                            {},
-                           0};
+                           alignment_at_};
     if (alignment > kMaxAlignment)
       return HeaderProblem{"BadAlignment",
                            "alignment " + number(alignment) + " exceeds maximum allowed " + number(kMaxAlignment),
                            "general.alignment is " + number(alignment) + "; at most " + number(kMaxAlignment) + " is taken",
                            {},
-                           0};
+                           alignment_at_};
     return std::nullopt;
   }
 
@@ -211,6 +212,7 @@ class KeyReader {
   GgufHeader& header_;
   std::string key_;
   std::uint64_t begin_ = 0;
+  std::uint64_t alignment_at_ = 0;
   std::string_view alignment_type_;  // when it is a wrong one
   std::unordered_set<std::string> keys_;
 };

@@ -174,6 +174,7 @@ TEST(GgufHeader, AlignmentIsAPowerOfTwoOf32Bits) {
     EXPECT_EQ(gguf_verdict(GgufWriter().key_u32("general.alignment", alignment)), "BadAlignment");
   const auto wide = gguf_problem(GgufWriter().key("general.alignment", gguf_u64, little_endian(32, 8)));
   EXPECT_EQ(wide.name, "BadAlignment");
+  EXPECT_EQ(gguf_problem(GgufWriter().key_u32("n", 1).key_u32("general.alignment", 33).key_u32("m", 1)).offset, 24U + 8U + 1U + 4U + 4U);
   EXPECT_EQ(wide.text, "key 'general.alignment' must be of type u32 but is u64");
   // Only after all keys, as the library does.
   EXPECT_EQ(gguf_verdict(GgufWriter().key("general.alignment", gguf_u64, little_endian(32, 8)).key_u32("", 1)), "BadKey");
