@@ -29,7 +29,11 @@ struct Directory {
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
   std::uint64_t entries = 0;
+  bool usable = true;  // not over several disks, and not behind a locator that leads nowhere: PyTorch reads neither
 };
+
+// Numbers of "this disk" and of "the disk of the directory".
+bool is_one_disk(std::uint64_t disk, std::uint64_t directory_disk) { return disk == directory_disk && disk <= 1; }
 
 Result<std::string> read_text(const ReadAt& read, std::uint64_t offset, std::uint64_t count) {
   std::string text;
@@ -37,20 +41,28 @@ Result<std::string> read_text(const ReadAt& read, std::uint64_t offset, std::uin
   return text;
 }
 
-// The numbers of the zip64 end record, when a locator stands before the end record and leads to one.
+// The numbers of the zip64 end record, when a locator stands before the end record.
 Result<std::optional<Directory>> read_end64(std::uint64_t end_offset, const ReadAt& read) {
   if (end_offset < kLocator64Bytes + kEnd64Bytes) return std::optional<Directory>{};
   VOUCHFS_ASSIGN(const std::string locator, read_text(read, end_offset - kLocator64Bytes, kLocator64Bytes));
   if (!locator.starts_with(kLocator64Signature)) return std::optional<Directory>{};
   const std::uint64_t at = load_little(locator, 8, 8);
-  if (at > end_offset - kLocator64Bytes - kEnd64Bytes) return std::optional<Directory>{};
+  const std::optional<Directory> nowhere{{0, 0, 0, false}};
+  if (at > end_offset - kLocator64Bytes - kEnd64Bytes) return nowhere;
   VOUCHFS_ASSIGN(const std::string record, read_text(read, at, kEnd64Bytes));
-  if (!record.starts_with(kEnd64Signature)) return std::optional<Directory>{};
-  return std::optional<Directory>{{load_little(record, 48, 8), load_little(record, 40, 8), load_little(record, 32, 8)}};
+  if (!record.starts_with(kEnd64Signature)) return nowhere;
+  const bool one_disk = load_little(locator, 16, 4) == 1 && is_one_disk(load_little(record, 16, 4), load_little(record, 20, 4)) &&
+                        load_little(record, 24, 8) == load_little(record, 32, 8) && load_little(record, 4, 8) >= kEnd64Bytes - 12;
+  return std::optional<Directory>{{load_little(record, 48, 8), load_little(record, 40, 8), load_little(record, 32, 8), one_disk}};
 }
 
 bool plausible(const Directory& directory, std::uint64_t end_offset) {
-  return directory.begin <= end_offset && directory.bytes <= end_offset - directory.begin && directory.entries <= directory.bytes / kCentralBytes;
+  return directory.usable && directory.begin <= end_offset && directory.bytes <= end_offset - directory.begin && directory.entries <= directory.bytes / kCentralBytes;
+}
+
+Directory end_of(std::string_view record) {
+  const bool one_disk = is_one_disk(load_little(record, 4, 2), load_little(record, 6, 2)) && load_little(record, 8, 2) == load_little(record, 10, 2);
+  return {load_little(record, 16, 4), load_little(record, 12, 4), load_little(record, 10, 2), one_disk};
 }
 
 struct End {
@@ -71,7 +83,7 @@ Result<End> find_end(std::uint64_t file_bytes, const ReadAt& read) {
     if (at == std::string::npos) break;
     end.signature = true;
     VOUCHFS_ASSIGN(std::optional<Directory> found, read_end64(tail_begin + at, read));
-    if (!found) found = Directory{load_little(tail, at + 16, 4), load_little(tail, at + 12, 4), load_little(tail, at + 10, 2)};
+    if (!found) found = end_of(std::string_view(tail).substr(at, kEndBytes));
     if (plausible(*found, tail_begin + at)) {
       end.directory = found;
       break;
@@ -117,7 +129,7 @@ bool take_entry(std::string_view text, std::size_t& at, ZipEntry& entry) {
   entry.bytes = load_little(header, 24, 4);
   entry.header_offset = load_little(header, 42, 4);
   entry.name = text.substr(at + kCentralBytes, name);
-  const bool good = take_extra64(text.substr(at + kCentralBytes + name, extra), entry);
+  const bool good = load_little(header, 34, 2) <= 1 && take_extra64(text.substr(at + kCentralBytes + name, extra), entry);  // its disk, its sizes
   at += kCentralBytes + name + extra + comment;
   return good;
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kLocalSignature = "PK\x03\x04";
 constexpr std::uint64_t kDescriptorFlag = 8;  // the sizes follow the content
-constexpr std::uint64_t kStrangeFlags = 0x61;    // encrypted, a patch, strongly encrypted: PyTorch refuses the whole archive
+constexpr std::uint64_t kStrangeFlags = 0x2061;  // encrypted, a patch, strongly encrypted, masked: PyTorch refuses the whole archive
 constexpr std::uint64_t kIn64 = 0xFFFFFFFF;
 
 HeaderProblem entry_problem(const char* name, const ZipEntry& entry, const std::string& why) {

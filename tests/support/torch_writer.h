@@ -13,7 +13,7 @@ namespace vouchfs::tests {
 
 inline std::string little(std::uint64_t value, std::size_t bytes) {
   std::string text;
-  for (std::size_t i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xFF);
+  for (std::size_t i = 0; i < bytes; ++i) text += i < sizeof value ? static_cast<char>(value >> (8 * i) & 0xFF) : '\0';
   return text;
 }
 

@@ -185,6 +185,7 @@ TEST(TorchZip, CompressedStorageOrPickleIsCompressedRecord) {
     const auto local = static_cast<std::size_t>(record(read_torch(file), name).header_offset);
     const std::string encrypted = patched(patched(file, local + 6, "\x09"), central(file, name) + 8, "\x09");
     EXPECT_EQ(torch_verdict(encrypted), "CompressedRecord") << name;
+    EXPECT_EQ(torch_verdict(patched(file, central(file, name) + 9, "\x28")), "CompressedRecord") << name << " with its header masked";
     if (name == std::string_view("version")) continue;
     const std::string deflated = patched(patched(file, local + 8, "\x08"), central(file, name) + 10, "\x08");
     EXPECT_EQ(torch_verdict(deflated), "CompressedRecord") << name;
@@ -203,6 +204,18 @@ TEST(TorchZip, DirectoryThatCannotBeIsBadCentralDirectory) {
   EXPECT_EQ(torch_verdict(patched(file, end + 10, "\x07")), "BadCentralDirectory");              // one entry too many
   EXPECT_EQ(torch_verdict(patched(file, directory_of(file), "X")), "BadCentralDirectory");
   EXPECT_EQ(torch_verdict(patched(file, directory_of(file) + 28, "\xFF\xFF")), "BadCentralDirectory");  // the length of a name
+}
+
+TEST(TorchZip, ArchivesOverSeveralDisksAreBadCentralDirectory) {
+  const std::string file = torch_zip(two_parts(), {"archive", true, false, {}});
+  const std::size_t end = file.size() - 22;
+  for (const std::size_t at : {std::size_t{4}, std::size_t{6}, std::size_t{8}}) EXPECT_EQ(torch_verdict(patched(file, end + at, "\x02")), "BadCentralDirectory") << at;
+  EXPECT_EQ(torch_verdict(patched(file, directory_of(file) + 34, "\x02")), "BadCentralDirectory");
+  const std::string in_64 = torch_zip(two_parts());
+  const std::size_t end_64 = in_64.size() - 22 - 20 - 56;
+  // The same numbers of zip64, its signature, and where the locator says it is.
+  for (const std::size_t at : {std::size_t{4}, std::size_t{16}, std::size_t{20}, std::size_t{24}, std::size_t{56 + 16}, std::size_t{0}, std::size_t{56 + 8}, std::size_t{56 + 15}})
+    EXPECT_EQ(torch_verdict(patched(in_64, end_64 + at, "\x03")), "BadCentralDirectory") << at;
 }
 
 TEST(TorchZip, Zip64NumbersAreTakenWhereTheOthersAreFull) {
