@@ -119,11 +119,14 @@ std::optional<HeaderProblem> check_end(const std::vector<HeaderEntry>& entries, 
   return problem;
 }
 
-// Rules 6 to 10. Sorts the entries; offsets of problems are from the start of the file.
-std::optional<HeaderProblem> check_layout(HeaderJson& json, std::uint64_t data_offset, std::uint64_t file_bytes) {
-  std::sort(json.entries.begin(), json.entries.end(), [](const HeaderEntry& a, const HeaderEntry& b) {
+void sort_by_place(std::vector<HeaderEntry>& entries) {
+  std::sort(entries.begin(), entries.end(), [](const HeaderEntry& a, const HeaderEntry& b) {
     return std::tie(a.tensor.begin, a.tensor.end, a.tensor.name) < std::tie(b.tensor.begin, b.tensor.end, b.tensor.name);
   });
+}
+
+// Rules 6 to 10, over sorted entries; offsets of problems are from the start of the file.
+std::optional<HeaderProblem> check_layout(const HeaderJson& json, std::uint64_t data_offset, std::uint64_t file_bytes) {
   std::uint64_t expected = 0;
   const Tensor* before = nullptr;
   for (const HeaderEntry& entry : json.entries) {
@@ -192,6 +195,7 @@ Result<SafetensorsHeader> read_safetensors_header(std::uint64_t file_bytes, cons
     VOUCHFS_TRY(read_exactly(read, kLengthBytes, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()}));
     json = parse_text(text);
   }
+  sort_by_place(json.entries);
   header.problem = std::move(json.problem);
   header.repeated_name = json.repeated_name;
   header.has_metadata = json.has_metadata;

@@ -96,6 +96,12 @@ TEST(SafetensorsHeader, ATensorOfUnknownDtypeKeepsItsPlace) {
   EXPECT_EQ(header.claimed[1].begin, header.data_offset + 4);
 }
 
+TEST(SafetensorsHeader, WhatABrokenHeaderClaimsIsInOrderOfPlace) {
+  const auto header = read(file_of(R"({"a":{"dtype":"X9","shape":[4],"data_offsets":[4,8]},"b":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", zeros(8)));
+  ASSERT_EQ(header.claimed.size(), 2U);
+  EXPECT_EQ(header.claimed[0].name, "b");
+}
+
 TEST(SafetensorsHeader, SaysWhetherMetadataIsWhatIsBroken) {
   EXPECT_TRUE(read(file_of(R"({"__metadata__":{"a":1}})")).metadata_broken);
   EXPECT_TRUE(read(file_of(R"({"__metadata__":[]})")).metadata_broken);
