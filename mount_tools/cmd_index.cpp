@@ -1,8 +1,8 @@
 // `vouchfs index`: the shard index that a mount would show, for people who do not mount: printed, or written beside the shards.
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
-#include <fcntl.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -39,9 +39,9 @@ struct Options {
 // The model as its seal knows it, or as it lies there.
 struct Model {
   publisher::Place place;
-  std::unique_ptr<view::Runtime> runtime;      // of a sealed model
-  std::unique_ptr<view::SealedModel> sealed;   // borrows the runtime
-  seal::TensorTable table;                     // of one that is not sealed
+  std::unique_ptr<view::Runtime> runtime;     // of a sealed model
+  std::unique_ptr<view::SealedModel> sealed;  // borrows the runtime
+  seal::TensorTable table;                    // of one that is not sealed
   const seal::TensorTable& tensors() const { return sealed ? sealed->seal().table : table; }
 };
 
@@ -108,15 +108,18 @@ ExitCode print(const Model& model, const ChosenIndex& index, Output& output) {
 Status check_writable(const Model& model, const ChosenIndex& index, const Options& options) {
   const std::string shown = model.place.model_dir + "/" + index.path;
   if (model.place.kind == publisher::PlaceKind::ollama)
-    return fail(ErrorCode::invalid_argument, "an Ollama model has no folder of its own that an index could be written into", options.model, "print it without --write");
+    return fail(ErrorCode::invalid_argument, "an Ollama model has no folder of its own that an index could be written into", options.model,
+                "print it without --write");
   if (!index.record.missing_files.empty())
-    return fail(ErrorCode::incomplete, "nothing written: an index would make the model look complete, but the shard " + printable(index.record.missing_files.front()) +
-                                           " is missing" + (index.record.missing_files.size() > 1 ? " (and " + std::to_string(index.record.missing_files.size() - 1) + " more)" : ""),
+    return fail(ErrorCode::incomplete,
+                "nothing written: an index would make the model look complete, but the shard " + printable(index.record.missing_files.front()) + " is missing" +
+                    (index.record.missing_files.size() > 1 ? " (and " + std::to_string(index.record.missing_files.size() - 1) + " more)" : ""),
                 shown, "fetch what is missing, then run this again");
   if (index.made.empty()) return fail(ErrorCode::bad_format, "nothing written: what the shards hold is not known", shown, "see `vouchfs doctor`");
   const bool in_seal = model.sealed && model.sealed->find(index.path).has_value();
   if (in_seal && !options.force)
-    return fail(ErrorCode::busy, "nothing written: the file is sealed as it is, and a mount shows it put right already", shown, "with --force it is replaced; then ingest the model again");
+    return fail(ErrorCode::busy, "nothing written: the file is sealed as it is, and a mount shows it put right already", shown,
+                "with --force it is replaced; then ingest the model again");
   return view::check_replaceable({model.place.model_dir, index.path, options.force}, index.origin == IndexOrigin::corrected);
 }
 
@@ -131,7 +134,8 @@ ExitCode write(const Model& model, const ChosenIndex& index, const Options& opti
     if (model.sealed) output.warning("the seal of the model does not know " + index.path + " as it is now: ingest the model again");
   }
   const std::string where = printable(model.place.model_dir + "/" + index.path);
-  output.note(stays ? where + " is right as it is: nothing written" : "wrote " + where + " over " + counted(index.record.members.size(), "file") + (kept ? "; the one before is " + where + ".orig" : ""));
+  output.note(stays ? where + " is right as it is: nothing written"
+                    : "wrote " + where + " over " + counted(index.record.members.size(), "file") + (kept ? "; the one before is " + where + ".orig" : ""));
   auto record = facts_of("summary", index);
   record["written"] = !stays;
   output.record(record);

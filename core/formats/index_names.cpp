@@ -51,10 +51,14 @@ std::string strip_variant(std::string_view& text) {
 
 const char* to_string(IndexFamily family) noexcept {
   switch (family) {
-    case IndexFamily::safetensors: return "safetensors";
-    case IndexFamily::torch: return "torch";
-    case IndexFamily::tf: return "tf";
-    case IndexFamily::flax: return "flax";
+    case IndexFamily::safetensors:
+      return "safetensors";
+    case IndexFamily::torch:
+      return "torch";
+    case IndexFamily::tf:
+      return "tf";
+    case IndexFamily::flax:
+      return "flax";
   }
   return "safetensors";
 }
@@ -67,10 +71,14 @@ std::optional<IndexFamily> index_family_from(std::string_view word) noexcept {
 
 std::string_view shard_ending(IndexFamily family) noexcept {
   switch (family) {
-    case IndexFamily::safetensors: return ".safetensors";
-    case IndexFamily::torch: return ".bin";
-    case IndexFamily::tf: return ".h5";
-    case IndexFamily::flax: return ".msgpack";
+    case IndexFamily::safetensors:
+      return ".safetensors";
+    case IndexFamily::torch:
+      return ".bin";
+    case IndexFamily::tf:
+      return ".h5";
+    case IndexFamily::flax:
+      return ".msgpack";
   }
   return ".safetensors";
 }

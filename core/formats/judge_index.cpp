@@ -65,7 +65,7 @@ struct Headers {
   std::uint64_t total_bytes = 0;                            // each tensor once, and each byte once: what total_size should be
   std::uint64_t unique_bytes = 0;                           // each tensor once, tied ones as often as they are named
   std::uint64_t all_bytes = 0;                              // every tensor of every file
-  std::set<std::string> unreadable;  // members
+  std::set<std::string> unreadable;                         // members
 
   bool holds(const std::string& tensor, const std::string& file) const {
     const auto found = holders.find(tensor);
@@ -167,9 +167,12 @@ class Judge {
   void cover() {
     std::set<std::string> unsafe;
     for (const auto& [tensor, file] : map_) {
-      if (!is_plain_relative_path(file)) unsafe.insert(file);
-      else if (shards_.count(file) == 0 && all_.count(file) != 0) foreign_.insert(file);
-      else named_.insert(file);
+      if (!is_plain_relative_path(file))
+        unsafe.insert(file);
+      else if (shards_.count(file) == 0 && all_.count(file) != 0)
+        foreign_.insert(file);
+      else
+        named_.insert(file);
     }
     if (!unsafe.empty())
       record_.problems.push_back("weight_map names '" + shown_name(*unsafe.begin()) + "', which is no plain path inside the folder" +
@@ -266,9 +269,9 @@ class Judge {
   const std::vector<ShardGroup>& groups_;
   const Shards& all_;
   IndexRecord& record_;
-  std::set<std::string> named_;    // of this family, or not there
-  std::set<std::string> foreign_;  // there, and of another family
-  std::set<std::string> unplaced_; // of these, those with a tensor that no file of this family holds
+  std::set<std::string> named_;     // of this family, or not there
+  std::set<std::string> foreign_;   // there, and of another family
+  std::set<std::string> unplaced_;  // of these, those with a tensor that no file of this family holds
   std::set<std::string> missing_;
   Headers headers_;
 };

@@ -17,10 +17,14 @@ constexpr std::array<std::string_view, 6> kKnownStems = {"model", kDiffusers, "c
 // The stem that readers of a family look for.
 std::string_view usual_stem(IndexFamily family) {
   switch (family) {
-    case IndexFamily::safetensors: return "model";
-    case IndexFamily::torch: return "pytorch_model";
-    case IndexFamily::tf: return "tf_model";
-    case IndexFamily::flax: return "flax_model";
+    case IndexFamily::safetensors:
+      return "model";
+    case IndexFamily::torch:
+      return "pytorch_model";
+    case IndexFamily::tf:
+      return "tf_model";
+    case IndexFamily::flax:
+      return "flax_model";
   }
   return "model";
 }
@@ -33,7 +37,8 @@ IndexName split_stem(std::string_view stem, IndexFamily family) {
   const std::string_view ending = shard_ending(family);
   if (stem.size() > ending.size() && stem.ends_with(ending)) stem.remove_suffix(ending.size());
   const auto dot = stem.rfind('.');
-  if (dot != std::string_view::npos && is_known(stem.substr(0, dot))) return {std::string(stem.substr(0, dot)), std::string(stem.substr(dot + 1)), false, family};
+  if (dot != std::string_view::npos && is_known(stem.substr(0, dot)))
+    return {std::string(stem.substr(0, dot)), std::string(stem.substr(dot + 1)), false, family};
   return {std::string(stem), {}, false, family};
 }
 
@@ -121,7 +126,8 @@ std::vector<ShardGroup> group_shards(const std::vector<std::string>& file_names,
   }
   const std::set<std::string> here(file_names.begin(), file_names.end());
   const auto is_foreign = [](const IndexName& name) { return !is_known(name.stem) && !is_adapter(name.stem); };
-  const auto foreign = std::count_if(sets.begin(), sets.end(), [&](const auto& set) { return is_foreign(name_of_set(*parse_shard_name(set.second.front()), family)); });
+  const auto foreign =
+      std::count_if(sets.begin(), sets.end(), [&](const auto& set) { return is_foreign(name_of_set(*parse_shard_name(set.second.front()), family)); });
   const bool only_set = sets.size() == 1 && foreign == 1;
 
   std::vector<ShardGroup> groups;

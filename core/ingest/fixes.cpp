@@ -114,16 +114,20 @@ class Measure {
 Result<FixWishes> fix_wishes(const std::vector<std::string>& words) {
   FixWishes wishes;
   for (const std::string& word : words) {
-    if (word == seal::kFixBom) wishes.bom = true;
-    else if (word == seal::kFixFormat) wishes.format = true;
-    else return fail(ErrorCode::invalid_argument, "there is no fix '" + word + "'", {}, "the fixes are bom and format");
+    if (word == seal::kFixBom)
+      wishes.bom = true;
+    else if (word == seal::kFixFormat)
+      wishes.format = true;
+    else
+      return fail(ErrorCode::invalid_argument, "there is no fix '" + word + "'", {}, "the fixes are bom and format");
   }
   return wishes;
 }
 
 FixWishes wishes_of(const std::vector<seal::FileFix>& fixes) {
   const auto has = [&](const char* kind) {
-    return std::any_of(fixes.begin(), fixes.end(), [&](const seal::FileFix& fix) { return std::find(fix.kinds.begin(), fix.kinds.end(), kind) != fix.kinds.end(); });
+    return std::any_of(fixes.begin(), fixes.end(),
+                       [&](const seal::FileFix& fix) { return std::find(fix.kinds.begin(), fix.kinds.end(), kind) != fix.kinds.end(); });
   };
   return {has(seal::kFixBom), has(seal::kFixFormat)};
 }
@@ -140,7 +144,8 @@ formats::ReadAt reader_behind(std::uint64_t skip, formats::ReadAt read) {
   return [skip, read = std::move(read)](std::uint64_t offset, std::span<std::uint8_t> dst) { return read(offset + skip, dst); };
 }
 
-Result<FixPlan> plan_fix(const std::string& path, std::uint64_t file_bytes, std::uint64_t skip, bool header_good, const formats::ReadAt& read, const FixWishes& wishes) {
+Result<FixPlan> plan_fix(const std::string& path, std::uint64_t file_bytes, std::uint64_t skip, bool header_good, const formats::ReadAt& read,
+                         const FixWishes& wishes) {
   FixPlan plan;
   if (wishes.format && header_good) {
     VOUCHFS_TRY(plan_format(file_bytes, skip, read, plan));

@@ -57,12 +57,13 @@ std::string wrong_index_warning(const IndexRecord& record) {
   std::string text = path_in(record.folder, record.file_name) + ": the index is wrong";
   if (!record.corrections.empty()) {
     const formats::IndexCorrection& first = record.corrections.front();
-    text += " in " + std::to_string(record.corrections.size()) + (record.corrections.size() == 1 ? " entry" : " entries") + " (" + first.tensor + ": '" + first.was +
-            "' should be '" + first.now + "')";
+    text += " in " + std::to_string(record.corrections.size()) + (record.corrections.size() == 1 ? " entry" : " entries") + " (" + first.tensor + ": '" +
+            first.was + "' should be '" + first.now + "')";
   }
   if (!record.problems.empty()) text += ": " + record.problems.front();
   if (record.made()) return text + "; a mount serves the corrected one";
-  if (!formats::has_headers(record.family)) return text + "; a mount serves it as it is, because headers of " + std::string(formats::shard_ending(record.family)) + " files are not read";
+  if (!formats::has_headers(record.family))
+    return text + "; a mount serves it as it is, because headers of " + std::string(formats::shard_ending(record.family)) + " files are not read";
   return text + "; a mount serves it as it is, because of " + record.unknown_files.front() + " no tensor is known";
 }
 
@@ -88,8 +89,10 @@ seal::TensorTable build_table(std::vector<SealedFile>& files) {
   for (SealedFile& file : files) {
     const std::string name(file_name_of(file.entry.path));
     const std::string folder(folder_of(file.entry.path));
-    if (file.index) folders[folder].indexes.push_back({name, std::move(*file.index)});
-    else if (formats::is_index_name(name)) folders[folder].other_index = true;
+    if (file.index)
+      folders[folder].indexes.push_back({name, std::move(*file.index)});
+    else if (formats::is_index_name(name))
+      folders[folder].other_index = true;
   }
   for (auto& [name, folder] : folders) {
     if (!folder.indexes.empty()) add_shards_below(name, shards, folder);

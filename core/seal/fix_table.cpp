@@ -107,7 +107,8 @@ Status FixListReader::add_kind(std::string&& kind) {
 Status FixListReader::finish_piece() {
   const bool is_range = piece_.end > piece_.begin;
   const bool range_given = piece_.begin != 0 || piece_.end != 0;
-  if (has_literal_ ? piece_.literal.empty() || range_given : !is_range) return refuse("a piece must have some bytes of its own, or a range of the sealed file that is not empty");
+  if (has_literal_ ? piece_.literal.empty() || range_given : !is_range)
+    return refuse("a piece must have some bytes of its own, or a range of the sealed file that is not empty");
   fix_.pieces.push_back(std::exchange(piece_, {}));
   has_literal_ = false;
   return {};
@@ -119,7 +120,8 @@ Status FixListReader::finish() {
   std::uint64_t sum = 0;
   for (const FixPiece& piece : fix_.pieces)
     if (__builtin_add_overflow(sum, piece.bytes(), &sum)) return refuse("the pieces of " + quoted(fix_.path) + " are longer than a file can be");
-  if (sum != fix_.bytes) return refuse("the pieces of " + quoted(fix_.path) + " have " + std::to_string(sum) + " bytes, but its size is " + std::to_string(fix_.bytes));
+  if (sum != fix_.bytes)
+    return refuse("the pieces of " + quoted(fix_.path) + " have " + std::to_string(sum) + " bytes, but its size is " + std::to_string(fix_.bytes));
   fixes_.push_back(std::exchange(fix_, {}));
   return {};
 }

@@ -72,13 +72,17 @@ class Chooser {
   Status check_makeable(const IndexRecord& record) const {
     const std::string path = index_path(record);
     if (!record.missing_files.empty())
-      return fail(ErrorCode::incomplete, "an index would make the model look complete, but " + listed(record.missing_files) + (record.missing_files.size() == 1 ? " is" : " are") + " missing",
-                  model_ + "/" + path, "fetch what is missing, then run this again");
+      return fail(
+          ErrorCode::incomplete,
+          "an index would make the model look complete, but " + listed(record.missing_files) + (record.missing_files.size() == 1 ? " is" : " are") + " missing",
+          model_ + "/" + path, "fetch what is missing, then run this again");
     if (!record.duplicates.empty())
-      return fail(ErrorCode::bad_format, "no index can be made: several files hold the tensor '" + printable(record.duplicates.front()) + "'" +
-                                             (record.duplicates.size() > 1 ? " (and " + std::to_string(record.duplicates.size() - 1) + " more)" : ""),
+      return fail(ErrorCode::bad_format,
+                  "no index can be made: several files hold the tensor '" + printable(record.duplicates.front()) + "'" +
+                      (record.duplicates.size() > 1 ? " (and " + std::to_string(record.duplicates.size() - 1) + " more)" : ""),
                   model_ + "/" + path, "take the stray file away");
-    if (!record.problems.empty()) return fail(ErrorCode::bad_format, "no index can be made: " + record.problems.front(), model_ + "/" + path, "see `vouchfs doctor`");
+    if (!record.problems.empty())
+      return fail(ErrorCode::bad_format, "no index can be made: " + record.problems.front(), model_ + "/" + path, "see `vouchfs doctor`");
     return {};
   }
 
@@ -87,8 +91,10 @@ class Chooser {
     index.record = record;
     index.path = index_path(record);
     const bool makeable = formats::has_headers(record.family) && record.unknown_files.empty();
-    if (record.verdict == IndexVerdict::right) index.origin = IndexOrigin::published;
-    else if (record.verdict == IndexVerdict::wrong) index.origin = record.made() ? IndexOrigin::corrected : IndexOrigin::broken;
+    if (record.verdict == IndexVerdict::right)
+      index.origin = IndexOrigin::published;
+    else if (record.verdict == IndexVerdict::wrong)
+      index.origin = record.made() ? IndexOrigin::corrected : IndexOrigin::broken;
     if (makeable) index.made = folder_index(table_, record);
     return index;
   }
@@ -145,15 +151,22 @@ class Chooser {
 
 const char* to_string(IndexOrigin origin) noexcept {
   switch (origin) {
-    case IndexOrigin::published: return "right";
-    case IndexOrigin::broken: return "wrong";
-    case IndexOrigin::corrected: return "corrected";
-    case IndexOrigin::synthesized: return "synthesized";
-    case IndexOrigin::single: return "single";
+    case IndexOrigin::published:
+      return "right";
+    case IndexOrigin::broken:
+      return "wrong";
+    case IndexOrigin::corrected:
+      return "corrected";
+    case IndexOrigin::synthesized:
+      return "synthesized";
+    case IndexOrigin::single:
+      return "single";
   }
   return "synthesized";
 }
 
-Result<ChosenIndex> choose_index(const seal::TensorTable& table, const IndexWish& wish, const std::string& model) { return Chooser(table, wish, model).choose(); }
+Result<ChosenIndex> choose_index(const seal::TensorTable& table, const IndexWish& wish, const std::string& model) {
+  return Chooser(table, wish, model).choose();
+}
 
 }  // namespace vouchfs::view

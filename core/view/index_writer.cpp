@@ -60,7 +60,8 @@ class Part {
 Result<bool> keep_original(const std::string& path, bool force) {
   if (::link(path.c_str(), (path + ".orig").c_str()) == 0) return true;
   if (errno == ENOENT || (errno == EEXIST && force)) return false;
-  if (errno == EEXIST) return fail(ErrorCode::busy, "is there already, so what is there now could not be kept", path + ".orig", "move it away, or give --force");
+  if (errno == EEXIST)
+    return fail(ErrorCode::busy, "is there already, so what is there now could not be kept", path + ".orig", "move it away, or give --force");
   return fail(errno_error(errno, "cannot keep what is there under another name", path + ".orig", "rename it by hand, or write the index somewhere else"));
 }
 

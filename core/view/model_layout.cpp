@@ -47,7 +47,8 @@ std::string change_text(const formats::IndexCorrection& change) {
 
 std::string treatment_of(const IndexRecord& record) {
   if (record.made()) return "it is kept as " + index_path(record) + kOriginal;
-  if (!formats::has_headers(record.family)) return "it is served as it is: headers of " + std::string(formats::shard_ending(record.family)) + " files are not read";
+  if (!formats::has_headers(record.family))
+    return "it is served as it is: headers of " + std::string(formats::shard_ending(record.family)) + " files are not read";
   return "it is served as it is, because of " + record.unknown_files.front() + " no tensor is known, and a corrected one would make the model look complete";
 }
 

@@ -181,8 +181,12 @@ std::string root_index(const seal::OpenedSeal& seal) {
     weights[tensor] = files.front();
     if (files.size() > 1) ambiguous[tensor] = files;
   }
-  const json own = {{"model_digest", hash::to_text(seal.model_digest)}, {"files", files_json(seal)},      {"ambiguous", std::move(ambiguous)},
-                    {"missing_files", missing_json(seal.table)},        {"broken_files", broken_json(seal.table)}, {"indexes", indexes_json(seal.table)}};
+  const json own = {{"model_digest", hash::to_text(seal.model_digest)},
+                    {"files", files_json(seal)},
+                    {"ambiguous", std::move(ambiguous)},
+                    {"missing_files", missing_json(seal.table)},
+                    {"broken_files", broken_json(seal.table)},
+                    {"indexes", indexes_json(seal.table)}};
   return text_of({{"metadata", {{"total_size", sums.bytes}, {"total_parameters", sums.parameters}, {"vouchfs", own}}}, {"weight_map", std::move(weights)}});
 }
 

@@ -48,7 +48,8 @@ TEST(FormatEdit, LeavesAHeaderAloneThatHasAFormat) {
 }
 
 TEST(FormatEdit, RefusesWhatIsNoHeader) {
-  for (const char* text : {"", "   ", "[]", "3", "{", "{} x", "nul", R"({"__metadata__":3})", R"({"__metadata__":[]})"}) EXPECT_EQ(edited(text), "none") << text;
+  for (const char* text : {"", "   ", "[]", "3", "{", "{} x", "nul", R"({"__metadata__":3})", R"({"__metadata__":[]})"})
+    EXPECT_EQ(edited(text), "none") << text;
 }
 
 }  // namespace

@@ -87,7 +87,8 @@ TEST(IndexFamily, IsToldByTheNameOfTheIndexInEveryForm) {
     EXPECT_EQ(write_index_name(*parse_index_name(name)), name);
     EXPECT_EQ(index_family_from(to_string(family)), family);
   }
-  for (const char* name : {"model.onnx.index.json", "model_index.json", "index.json", ".bin.index.json"}) EXPECT_EQ(index_family_of(name), std::nullopt) << name;
+  for (const char* name : {"model.onnx.index.json", "model_index.json", "index.json", ".bin.index.json"})
+    EXPECT_EQ(index_family_of(name), std::nullopt) << name;
   EXPECT_EQ(index_family_from("pickle"), std::nullopt);
 }
 

@@ -18,7 +18,12 @@ using ::testing::HasSubstr;
 TensorTable table_with_fixes() {
   TensorTable table = sample_table();
   FileFix bom{"config.json", {kFixBom}, {{"", 3, 700}}, 697, digest_of(5), digest_of(6)};
-  FileFix both{"model-00001-of-00002.safetensors", {kFixBom, kFixFormat}, {{std::string("\x00\xFFx", 3), 0, 0}, {"", 11, 20}, {"  ", 0, 0}, {"", 20, 4200}}, 4194, digest_of(7), digest_of(8)};
+  FileFix both{"model-00001-of-00002.safetensors",
+               {kFixBom, kFixFormat},
+               {{std::string("\x00\xFFx", 3), 0, 0}, {"", 11, 20}, {"  ", 0, 0}, {"", 20, 4200}},
+               4194,
+               digest_of(7),
+               digest_of(8)};
   table.fixes = {bom, both};
   return table;
 }

@@ -22,7 +22,9 @@ using testing::ElementsAre;
 
 constexpr Caller kCaller{4711, 1000};
 
-hash::Digest fsverity(const std::string& bytes) { return merkle::digest_bytes({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, *test::engine()); }
+hash::Digest fsverity(const std::string& bytes) {
+  return merkle::digest_bytes({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, *test::engine());
+}
 
 // One file "w.safetensors", sealed by hand with a fix of any pieces.
 class Mended {
@@ -57,8 +59,10 @@ class Mended {
     std::set<std::uint64_t> out;
     for (std::uint64_t page = 0; page < blocks_for(shown_.size()); ++page) {
       const auto bytes = read(page * kBlockBytes, kBlockBytes);
-      if (!bytes) out.insert(page);
-      else EXPECT_EQ(*bytes, shown_.substr(page * kBlockBytes, kBlockBytes)) << page;
+      if (!bytes)
+        out.insert(page);
+      else
+        EXPECT_EQ(*bytes, shown_.substr(page * kBlockBytes, kBlockBytes)) << page;
     }
     return out;
   }
@@ -82,9 +86,7 @@ class Mended {
 constexpr std::size_t kBytes = 9 * kBlockBytes + 777;
 
 // As --fix=format makes them: 8 bytes for 8, and a block of bytes put in at `at`.
-std::vector<seal::FixPiece> in_step(std::uint64_t at) {
-  return {{"LENGTH..", 0, 0}, {"", 8, at}, {std::string(kBlockBytes, '+'), 0, 0}, {"", at, kBytes}};
-}
+std::vector<seal::FixPiece> in_step(std::uint64_t at) { return {{"LENGTH..", 0, 0}, {"", 8, at}, {std::string(kBlockBytes, '+'), 0, 0}, {"", at, kBytes}}; }
 
 TEST(MendedFile, GivesTheBytesOfItsPiecesAtEveryPlaceAndLength) {
   const std::string sealed = test::noise(kBytes, 1);
