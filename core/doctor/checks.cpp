@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "doctor/catalogue.h"
+#include "doctor/loader_texts.h"
 
 namespace vouchfs::doctor {
 
@@ -12,7 +13,7 @@ void Findings::add(Finding finding) {
   if (const CodeFacts* facts = find_code(finding.code)) {
     // The catalogue holds the highest severity of a code; a check can only lower it.
     finding.severity = std::max(finding.severity, facts->severity);
-    if (finding.loader.empty()) finding.loader.assign(facts->loader.begin(), facts->loader.end());
+    if (finding.loader.empty()) finding.loader = texts_for(finding.file, facts->loader);
     if (finding.advice.empty()) finding.advice = facts->advice;
   }
   findings_.push_back(std::move(finding));

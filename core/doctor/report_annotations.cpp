@@ -11,9 +11,12 @@ namespace {
 
 const char* command_of(Severity severity) noexcept {
   switch (severity) {
-    case Severity::error: return "error";
-    case Severity::warning: return "warning";
-    case Severity::note: break;
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::note:
+      break;
   }
   return "notice";
 }
@@ -22,11 +25,16 @@ bool ends_line(char c) noexcept { return c == '\n' || c == '\r'; }
 
 // One character of an escaped text. `more`: further characters to escape.
 void append_escaped(std::string& out, char c, std::string_view more) {
-  if (c == '%') out += "%25";
-  else if (c == '\n') out += "%0A";
-  else if (c == '\r') out += "%0D";
-  else if (more.find(c) == std::string_view::npos) out += c;
-  else out += c == ':' ? "%3A" : "%2C";
+  if (c == '%')
+    out += "%25";
+  else if (c == '\n')
+    out += "%0A";
+  else if (c == '\r')
+    out += "%0D";
+  else if (more.find(c) == std::string_view::npos)
+    out += c;
+  else
+    out += c == ':' ? "%3A" : "%2C";
 }
 
 // Line ends are kept (escaped), everything else is made fit for a log: a name from an untrusted model must not write a command of its own.

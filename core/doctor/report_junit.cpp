@@ -17,11 +17,20 @@ bool is_forbidden(std::string_view text, std::size_t at) noexcept {
 
 void append_character(std::string& out, char c) {
   switch (c) {
-    case '&': out += "&amp;"; break;
-    case '<': out += "&lt;"; break;
-    case '>': out += "&gt;"; break;
-    case '"': out += "&quot;"; break;
-    default: out += c;
+    case '&':
+      out += "&amp;";
+      break;
+    case '<':
+      out += "&lt;";
+      break;
+    case '>':
+      out += "&gt;";
+      break;
+    case '"':
+      out += "&quot;";
+      break;
+    default:
+      out += c;
   }
 }
 
@@ -91,7 +100,8 @@ std::string to_junit(const std::vector<Report>& reports) {
     failures += failures_of(report);
     suites += suite(report);
   }
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + attribute("name", "vouchfs doctor") + counts(tests, failures) + ">\n" + suites + "</testsuites>\n";
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + attribute("name", "vouchfs doctor") + counts(tests, failures) + ">\n" + suites +
+         "</testsuites>\n";
 }
 
 }  // namespace vouchfs::doctor

@@ -60,8 +60,7 @@ TEST(Annotations, EscapeWhatEndsALineOrAProperty) {
   finding.message = "100% of it, line: 1\r\n::error::forged";
   const std::vector<std::string> lines = lines_of(to_annotations(report_of({finding}, Verdict::unusable)));
   ASSERT_EQ(lines.size(), 2U);
-  EXPECT_EQ(lines[0],
-            "::error file=no such folder/model/a%25%3A%2C%0D%0A%3A%3Aset-env b,title=lfs.pointer::100%25 of it, line: 1%0D%0A::error::forged");
+  EXPECT_EQ(lines[0], "::error file=no such folder/model/a%25%3A%2C%0D%0A%3A%3Aset-env b,title=lfs.pointer::100%25 of it, line: 1%0D%0A::error::forged");
 }
 
 TEST(Annotations, ShowControlCharactersAndBrokenUtf8AsText) {
@@ -101,7 +100,8 @@ TEST(Words, GiveAPlaceOfAnyForm) {
 }
 
 TEST(Junit, FailsACaseForEachErrorAndOneForTheVerdict) {
-  const Report report = report_of({finding_of(Severity::error, "safetensors.truncated", "a"), finding_of(Severity::warning, "hub.no_ref", "")}, Verdict::damaged);
+  const Report report =
+      report_of({finding_of(Severity::error, "safetensors.truncated", "a"), finding_of(Severity::warning, "hub.no_ref", "")}, Verdict::damaged);
   const std::string text = to_junit({report});
   EXPECT_THAT(text, StartsWith("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"));
   EXPECT_THAT(text, HasSubstr("tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\""));
