@@ -22,20 +22,23 @@ struct PickleMachine::Opcode {
 
 const PickleMachine::Opcode* PickleMachine::find_opcode(std::uint8_t code) noexcept {
   using M = PickleMachine;
-  static constexpr Opcode kOpcodes[] = {
-      {0x80, &M::op_proto},           {'.', &M::op_stop},           {'N', &M::op_none},           {0x88, &M::op_true},
-      {0x89, &M::op_false},           {'K', &M::op_int1},           {'M', &M::op_int2},           {'J', &M::op_int4},
-      {0x8A, &M::op_long1},           {0x8B, &M::op_long4, true},   {'G', &M::op_float},          {'X', &M::op_text4},
-      {0x8C, &M::op_text1, true},     {0x8D, &M::op_text8, true},   {'U', &M::op_bytes1},         {'T', &M::op_bytes4, true},
-      {'C', &M::op_bytes1, true},     {'B', &M::op_bytes4, true},   {0x8E, &M::op_bytes8, true},  {0x96, &M::op_bytes8, true},
-      {'(', &M::op_mark},             {'0', &M::op_pop, true},      {'1', &M::op_pop_mark, true}, {'2', &M::op_dup, true},
-      {')', &M::op_empty_tuple},      {']', &M::op_empty_list},     {'}', &M::op_empty_dict},     {0x8F, &M::op_empty_set},
-      {'t', &M::op_tuple},            {0x85, &M::op_tuple1},        {0x86, &M::op_tuple2},        {0x87, &M::op_tuple3},
-      {0x91, &M::op_frozenset, true}, {'a', &M::op_append},         {'e', &M::op_appends},        {0x90, &M::op_additems, true},
-      {'s', &M::op_setitem},          {'u', &M::op_setitems},       {0x94, &M::op_memoize, true}, {'q', &M::op_put1},
-      {'r', &M::op_put4},             {'h', &M::op_get1},           {'j', &M::op_get4},           {'c', &M::op_global},
-      {0x93, &M::op_stack_global, true}, {'R', &M::op_reduce},      {0x81, &M::op_newobj},        {0x92, &M::op_newobj_ex, true},
-      {'b', &M::op_build},            {'Q', &M::op_persid},         {0x95, &M::op_frame, true}};
+  static constexpr Opcode kOpcodes[] = {{0x80, &M::op_proto},        {'.', &M::op_stop},           {'N', &M::op_none},
+                                        {0x88, &M::op_true},         {0x89, &M::op_false},         {'K', &M::op_int1},
+                                        {'M', &M::op_int2},          {'J', &M::op_int4},           {0x8A, &M::op_long1},
+                                        {0x8B, &M::op_long4, true},  {'G', &M::op_float},          {'X', &M::op_text4},
+                                        {0x8C, &M::op_text1, true},  {0x8D, &M::op_text8, true},   {'U', &M::op_bytes1},
+                                        {'T', &M::op_bytes4, true},  {'C', &M::op_bytes1, true},   {'B', &M::op_bytes4, true},
+                                        {0x8E, &M::op_bytes8, true}, {0x96, &M::op_bytes8, true},  {'(', &M::op_mark},
+                                        {'0', &M::op_pop, true},     {'1', &M::op_pop_mark, true}, {'2', &M::op_dup, true},
+                                        {')', &M::op_empty_tuple},   {']', &M::op_empty_list},     {'}', &M::op_empty_dict},
+                                        {0x8F, &M::op_empty_set},    {'t', &M::op_tuple},          {0x85, &M::op_tuple1},
+                                        {0x86, &M::op_tuple2},       {0x87, &M::op_tuple3},        {0x91, &M::op_frozenset, true},
+                                        {'a', &M::op_append},        {'e', &M::op_appends},        {0x90, &M::op_additems, true},
+                                        {'s', &M::op_setitem},       {'u', &M::op_setitems},       {0x94, &M::op_memoize, true},
+                                        {'q', &M::op_put1},          {'r', &M::op_put4},           {'h', &M::op_get1},
+                                        {'j', &M::op_get4},          {'c', &M::op_global},         {0x93, &M::op_stack_global, true},
+                                        {'R', &M::op_reduce},        {0x81, &M::op_newobj},        {0x92, &M::op_newobj_ex, true},
+                                        {'b', &M::op_build},         {'Q', &M::op_persid},         {0x95, &M::op_frame, true}};
   for (const Opcode& opcode : kOpcodes)
     if (opcode.code == code) return &opcode;
   return nullptr;
@@ -145,7 +148,8 @@ PickleObject* PickleMachine::container(std::string_view what) {
 void PickleMachine::op_proto() {
   constexpr std::uint64_t kNewest = 5;
   const std::uint64_t protocol = take_number(1);
-  if (protocol > kNewest) refuse("protocol " + std::to_string(protocol) + " is newer than any that exists", "unsupported pickle protocol: " + std::to_string(protocol));
+  if (protocol > kNewest)
+    refuse("protocol " + std::to_string(protocol) + " is newer than any that exists", "unsupported pickle protocol: " + std::to_string(protocol));
 }
 
 void PickleMachine::op_frame() { take_number(8); }
@@ -154,9 +158,7 @@ void PickleMachine::op_frame() { take_number(8); }
 
 void PickleMachine::push_integer(std::uint64_t bytes) { push({PickleKind::integer, 0, static_cast<std::int64_t>(take_number(bytes))}); }
 
-void PickleMachine::op_int4() {
-  push({PickleKind::integer, 0, static_cast<std::int32_t>(static_cast<std::uint32_t>(take_number(4)))});
-}
+void PickleMachine::op_int4() { push({PickleKind::integer, 0, static_cast<std::int32_t>(static_cast<std::uint32_t>(take_number(4)))}); }
 
 void PickleMachine::push_long(std::uint64_t length_bytes) {
   const std::uint64_t length = take_number(length_bytes);

@@ -35,9 +35,22 @@ struct PickleValue {
 };
 
 // Names of the tensors inside a sparse, quantized or wrapped tensor. The first is the tensor itself: it adds nothing to the name.
-inline constexpr std::string_view kPartNames[] = {"",           "indices",     "values", "crow_indices", "ccol_indices", "col_indices",
-                                                  "row_indices", "zero_points", "scales", "sizes",        "strides",      "storage_offsets"};
-enum class PickleWord : std::uint32_t { self, indices, values, crow_indices, ccol_indices, col_indices, row_indices, zero_points, scales, sizes, strides, offsets };
+inline constexpr std::string_view kPartNames[] = {"",       "indices", "values",  "crow_indices",   "ccol_indices", "col_indices", "row_indices", "zero_points",
+                                                  "scales", "sizes",   "strides", "storage_offsets"};
+enum class PickleWord : std::uint32_t {
+  self,
+  indices,
+  values,
+  crow_indices,
+  ccol_indices,
+  col_indices,
+  row_indices,
+  zero_points,
+  scales,
+  sizes,
+  strides,
+  offsets
+};
 
 enum class PickleShape : std::uint8_t {
   tuple,
@@ -59,9 +72,9 @@ inline PickleObject pickle_object(PickleShape shape, std::vector<PickleValue> it
 
 struct PickleStorage {
   PickleValue key;
-  std::string_view dtype;     // "float32"; "uint8" for an untyped storage
-  std::uint64_t element = 1;  // bytes
-  std::uint64_t bytes = 0;    // of the whole storage
+  std::string_view dtype;        // "float32"; "uint8" for an untyped storage
+  std::uint64_t element = 1;     // bytes
+  std::uint64_t bytes = 0;       // of the whole storage
   std::uint64_t view_begin = 0;  // legacy views: the part of the storage that this one is
   std::uint64_t view_bytes = 0;  // equal to bytes without a view
 };

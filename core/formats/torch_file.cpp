@@ -16,8 +16,11 @@ constexpr std::uint64_t kMarkBytes = 24;
 constexpr std::string_view kMagic("\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.", 13);
 
 HeaderProblem not_torch(std::string_view head) {
-  return {"NotTorch", "Invalid magic number; corrupt file?",
-          "the file begins with \"" + printable(head.substr(0, 16)) + "\": neither a zip archive nor the magic number of the legacy form", {}, 0};
+  return {"NotTorch",
+          "Invalid magic number; corrupt file?",
+          "the file begins with \"" + printable(head.substr(0, 16)) + "\": neither a zip archive nor the magic number of the legacy form",
+          {},
+          0};
 }
 
 // A pickle of another program: no weights for torch.load, but what it would import is worth to know before anybody tries.

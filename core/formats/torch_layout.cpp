@@ -46,7 +46,8 @@ PickleTensor lay_out(TorchStrides strides, const TorchDtype& dtype, const Pickle
   else if (tensor.bytes == 0)
     tensor.begin = std::min(tensor.begin, storage.view_bytes);  // takes no bytes, wherever it says it begins
   else if (end > storage.view_bytes)
-    tensor.broken = "it takes bytes " + std::to_string(tensor.begin) + " to " + std::to_string(end) + " of a storage that has " + std::to_string(storage.view_bytes);
+    tensor.broken =
+        "it takes bytes " + std::to_string(tensor.begin) + " to " + std::to_string(end) + " of a storage that has " + std::to_string(storage.view_bytes);
   tensor.shape = std::move(strides.size);
   if (tensor.broken.empty()) tensor.begin += storage.view_begin;
   return tensor;

@@ -88,8 +88,7 @@ class TorchLegacy {
 
   // Storages follow the keys in their order; each tells its elements, which the pickle tells as well.
   Status place_storages(const PickleValue& keys, std::uint64_t at) {
-    for (std::size_t i = 0; i < heap_.storages.size(); ++i)
-      by_key_.try_emplace(text(heap_.storages[i].key), i);
+    for (std::size_t i = 0; i < heap_.storages.size(); ++i) by_key_.try_emplace(text(heap_.storages[i].key), i);
     if (!keys.is(PickleKind::object)) {
       file_.faults.push_back({"BadPickle", "Weights only load failed", "the list of storage keys is no list", {}, 0});
       return {};
@@ -98,8 +97,11 @@ class TorchLegacy {
     for (const PickleValue& key : list) {
       const PickleStorage* storage = storage_of(text(key));
       if (storage == nullptr) {
-        file_.faults.push_back({"BadPickle", "storage key " + shown_name(text(key)) + " not found in deserialized_objects",
-                                "storage '" + shown_name(text(key)) + "' belongs to no tensor, so its size is not known", {}, at});
+        file_.faults.push_back({"BadPickle",
+                                "storage key " + shown_name(text(key)) + " not found in deserialized_objects",
+                                "storage '" + shown_name(text(key)) + "' belongs to no tensor, so its size is not known",
+                                {},
+                                at});
         return {};
       }
       VOUCHFS_TRY(place_storage(text(key), *storage, at));
@@ -117,15 +119,20 @@ class TorchLegacy {
     std::uint64_t end = 0;
     place.known = place.known && !__builtin_add_overflow(place.begin, storage.bytes, &end);
     if (!count.empty() && load_little(count) != storage.bytes / storage.element) {
-      place.problem = HeaderProblem{"BadTensor", "storage has wrong byte size",
+      place.problem = HeaderProblem{"BadTensor",
+                                    "storage has wrong byte size",
                                     "storage '" + shown_name(key) + "' has " + std::to_string(load_little(count)) + " elements by its own count and " +
                                         std::to_string(storage.bytes / storage.element) + " by the pickle",
-                                    {}, at};
+                                    {},
+                                    at};
     } else if (place.known && end > file_bytes_) {
       const std::string short_by = std::to_string(end - std::max(file_bytes_, place.begin));
-      place.problem = HeaderProblem{"UnexpectedEnd", "unexpected EOF, expected " + short_by + " more bytes. The file might be corrupted.",
-                                    "the file ends at byte " + std::to_string(file_bytes_) + ", storage '" + shown_name(key) + "' at byte " + std::to_string(end), {},
-                                    file_bytes_};
+      place.problem =
+          HeaderProblem{"UnexpectedEnd",
+                        "unexpected EOF, expected " + short_by + " more bytes. The file might be corrupted.",
+                        "the file ends at byte " + std::to_string(file_bytes_) + ", storage '" + shown_name(key) + "' at byte " + std::to_string(end),
+                        {},
+                        file_bytes_};
     }
     at = place.known ? end : UINT64_MAX;
     places_.try_emplace(key, std::move(place));

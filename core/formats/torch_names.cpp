@@ -136,9 +136,17 @@ constexpr Renamed kRenamed[] = {{{"__builtin__", "xrange"}, {"builtins", "range"
                                 {{"itertools", "izip_longest"}, {"itertools", "zip_longest"}},
                                 {{"itertools", "ifilterfalse"}, {"itertools", "filterfalse"}},
                                 {{"UserDict", "IterableUserDict"}, {"collections", "UserDict"}}};
-constexpr Global kRenamedModules[] = {{"__builtin__", "builtins"},  {"copy_reg", "copyreg"},       {"Queue", "queue"},       {"repr", "reprlib"},
-                                      {"_abcoll", "collections.abc"}, {"UserDict", "collections"}, {"UserList", "collections"},
-                                      {"UserString", "collections"}, {"whichdb", "dbm"},           {"StringIO", "io"},       {"cStringIO", "io"}};
+constexpr Global kRenamedModules[] = {{"__builtin__", "builtins"},
+                                      {"copy_reg", "copyreg"},
+                                      {"Queue", "queue"},
+                                      {"repr", "reprlib"},
+                                      {"_abcoll", "collections.abc"},
+                                      {"UserDict", "collections"},
+                                      {"UserList", "collections"},
+                                      {"UserString", "collections"},
+                                      {"whichdb", "dbm"},
+                                      {"StringIO", "io"},
+                                      {"cStringIO", "io"}};
 
 }  // namespace
 

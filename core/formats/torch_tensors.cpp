@@ -25,7 +25,8 @@ struct Child {
 
 class Walk {
  public:
-  Walk(const PickleHeap& heap, const PickleBytes& bytes) : heap_(heap), bytes_(bytes), on_path_(heap.objects.size(), false), entered_(heap.objects.size(), false) {}
+  Walk(const PickleHeap& heap, const PickleBytes& bytes)
+      : heap_(heap), bytes_(bytes), on_path_(heap.objects.size(), false), entered_(heap.objects.size(), false) {}
 
   NamedTensors run(const PickleValue& root) {
     visit({root, {}});
@@ -69,13 +70,19 @@ class Walk {
   // What a key adds to a name; nothing for the dicts in which a module keeps its parts.
   std::string part(const PickleValue& key, std::size_t position) const {
     switch (key.kind) {
-      case PickleKind::word: return std::string(kPartNames[key.index]);
-      case PickleKind::integer: return std::to_string(key.number);
-      case PickleKind::boolean: return key.number != 0 ? "True" : "False";
-      case PickleKind::none: return "None";
+      case PickleKind::word:
+        return std::string(kPartNames[key.index]);
+      case PickleKind::integer:
+        return std::to_string(key.number);
+      case PickleKind::boolean:
+        return key.number != 0 ? "True" : "False";
+      case PickleKind::none:
+        return "None";
       case PickleKind::text:
-      case PickleKind::bytes: break;
-      default: return std::to_string(position);
+      case PickleKind::bytes:
+        break;
+      default:
+        return std::to_string(position);
     }
     const std::string_view text = bytes_.at(static_cast<std::uint64_t>(key.number), key.index);
     if (text == "_modules" || text == "_parameters" || text == "_buffers") return {};
@@ -192,8 +199,11 @@ class Placing {
   void report(const Storage& storage) {
     auto problem = storage.place.problem;
     if (!problem && storage.place.bytes < storage.bytes)
-      problem = HeaderProblem{"BadTensor", "storage has wrong byte size",
-                              "the data has " + std::to_string(storage.place.bytes) + " bytes and should have " + std::to_string(storage.bytes), {}, storage.place.begin};
+      problem = HeaderProblem{"BadTensor",
+                              "storage has wrong byte size",
+                              "the data has " + std::to_string(storage.place.bytes) + " bytes and should have " + std::to_string(storage.bytes),
+                              {},
+                              storage.place.begin};
     if (!problem) return;
     if (!storage.tensors.empty()) {
       problem->tensor = storage.tensors.front();

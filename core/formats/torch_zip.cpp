@@ -23,8 +23,10 @@ HeaderProblem missing(const char* name, std::string_view record, std::string why
 }
 
 HeaderProblem compressed(const ZipEntry& entry, std::string_view name) {
-  return {"CompressedRecord", "PytorchStreamReader failed reading file " + shown_name(name),
-          "record '" + shown_name(name) + "' is compressed: torch.save stores its records as they are, so another program packed this archive", {},
+  return {"CompressedRecord",
+          "PytorchStreamReader failed reading file " + shown_name(name),
+          "record '" + shown_name(name) + "' is compressed: torch.save stores its records as they are, so another program packed this archive",
+          {},
           entry.header_offset};
 }
 
@@ -67,7 +69,8 @@ class TorchZip {
       by_name_.try_emplace(name, i);
       script = script || name.starts_with("code/");
       file_.checksums = file_.checksums || entry.crc32 != 0;
-      file_.records.push_back({is_utf8(name) ? name : printable(name), entry.header_offset, entry.begin, entry.packed_bytes, entry.crc32, !entry.problem, entry.method == 0});
+      file_.records.push_back(
+          {is_utf8(name) ? name : printable(name), entry.header_offset, entry.begin, entry.packed_bytes, entry.crc32, !entry.problem, entry.method == 0});
     }
     file_.torchscript = script && by_name_.contains("constants.pkl");
   }

@@ -57,7 +57,8 @@ Result<std::optional<Directory>> read_end64(std::uint64_t end_offset, const Read
 }
 
 bool plausible(const Directory& directory, std::uint64_t end_offset) {
-  return directory.usable && directory.begin <= end_offset && directory.bytes <= end_offset - directory.begin && directory.entries <= directory.bytes / kCentralBytes;
+  return directory.usable && directory.begin <= end_offset && directory.bytes <= end_offset - directory.begin &&
+         directory.entries <= directory.bytes / kCentralBytes;
 }
 
 Directory end_of(std::string_view record) {

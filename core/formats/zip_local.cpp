@@ -12,13 +12,16 @@ namespace vouchfs::formats {
 namespace {
 
 constexpr std::string_view kLocalSignature = "PK\x03\x04";
-constexpr std::uint64_t kDescriptorFlag = 8;  // the sizes follow the content
+constexpr std::uint64_t kDescriptorFlag = 8;     // the sizes follow the content
 constexpr std::uint64_t kStrangeFlags = 0x2061;  // encrypted, a patch, strongly encrypted, masked: PyTorch refuses the whole archive
 constexpr std::uint64_t kIn64 = 0xFFFFFFFF;
 
 HeaderProblem entry_problem(const char* name, const ZipEntry& entry, const std::string& why) {
-  return {name, "PytorchStreamReader failed reading file " + shown_name(entry.name.substr(entry.name.find('/') + 1)) + ": invalid header or archive is corrupted",
-          "record '" + shown_name(entry.name) + "' " + why, {}, entry.header_offset};
+  return {name,
+          "PytorchStreamReader failed reading file " + shown_name(entry.name.substr(entry.name.find('/') + 1)) + ": invalid header or archive is corrupted",
+          "record '" + shown_name(entry.name) + "' " + why,
+          {},
+          entry.header_offset};
 }
 
 // Sizes of a header that are put off: to the descriptor behind the content, or to the zip64 field.

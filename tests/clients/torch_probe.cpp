@@ -50,8 +50,8 @@ int probe(const char* path) {
   const UniqueFd fd(::open(path, O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return std::perror(path), 1;
-  const auto file = formats::read_torch_file(
-      static_cast<std::uint64_t>(status.st_size), [&](std::uint64_t offset, std::span<std::uint8_t> dst) -> Result<std::size_t> {
+  const auto file =
+      formats::read_torch_file(static_cast<std::uint64_t>(status.st_size), [&](std::uint64_t offset, std::span<std::uint8_t> dst) -> Result<std::size_t> {
         const ssize_t got = ::pread(fd.get(), dst.data(), dst.size(), static_cast<off_t>(offset));
         if (got < 0) return fail(errno_error(errno, "cannot read", path));
         return static_cast<std::size_t>(got);

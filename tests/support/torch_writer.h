@@ -38,7 +38,8 @@ inline std::string numbers(const std::vector<std::int64_t>& values) {
 inline std::string storage(std::string_view type, std::string_view key, std::int64_t count, std::string_view view = {}) {
   return tuple(text("storage") + global("torch", type) + text(key) + text("cpu") + long_number(count) + std::string(view)) + "Q";
 }
-inline std::string tensor(const std::string& of_storage, const std::vector<std::int64_t>& size, const std::vector<std::int64_t>& stride, std::int64_t offset = 0) {
+inline std::string tensor(const std::string& of_storage, const std::vector<std::int64_t>& size, const std::vector<std::int64_t>& stride,
+                          std::int64_t offset = 0) {
   return call("torch._utils", "_rebuild_tensor_v2",
               of_storage + long_number(offset) + numbers(size) + numbers(stride) + "\x89" + call("collections", "OrderedDict", {}));
 }

@@ -13,8 +13,9 @@ using ::testing::HasSubstr;
 
 std::string legacy_storage(const char* type, const char* key, std::int64_t count, const std::string& view = "N") { return storage(type, key, count, view); }
 std::string two_legacy() {
-  return torch_legacy(dict(text("a") + tensor(legacy_storage("FloatStorage", "k1", 6), {2, 3}, {3, 1}) + text("b") + tensor(legacy_storage("LongStorage", "k0", 2), {2}, {1})),
-                      {{"k0", std::string(16, 'y'), 8}, {"k1", std::string(24, 'x'), 4}});
+  return torch_legacy(
+      dict(text("a") + tensor(legacy_storage("FloatStorage", "k1", 6), {2, 3}, {3, 1}) + text("b") + tensor(legacy_storage("LongStorage", "k0", 2), {2}, {1})),
+      {{"k0", std::string(16, 'y'), 8}, {"k1", std::string(24, 'x'), 4}});
 }
 
 TEST(TorchLegacy, GoodFileGivesItsTensorsFromTheStartOfTheFile) {
@@ -73,8 +74,9 @@ TEST(TorchLegacy, CountThatIsNotThePicklesIsBadTensor) {
 
 TEST(TorchLegacy, AbsurdSizesOverflowNothing) {
   const auto huge = [](std::int64_t count) {
-    return torch_legacy(dict(text("a") + tensor(legacy_storage("ByteStorage", "0", count), {1}, {1}) + text("b") + tensor(legacy_storage("ByteStorage", "1", count), {1}, {1})),
-                        {{"0", "x", 1}, {"1", "y", 1}});
+    return torch_legacy(
+        dict(text("a") + tensor(legacy_storage("ByteStorage", "0", count), {1}, {1}) + text("b") + tensor(legacy_storage("ByteStorage", "1", count), {1}, {1})),
+        {{"0", "x", 1}, {"1", "y", 1}});
   };
   EXPECT_EQ(torch_verdict(huge(INT64_MAX)), "BadTensor");
   EXPECT_EQ(torch_verdict(huge(1)), "ok");
@@ -88,7 +90,8 @@ TEST(TorchLegacy, ViewsAreTheirPartOfTheStorage) {
   EXPECT_EQ(torch.tensors[0].begin - file.find(std::string(24, 'x')), 12U);
   EXPECT_EQ(torch.tensors[0].bytes(), 8U);
   const std::string beyond = tuple(text("v") + number(4) + number(3));
-  EXPECT_EQ(torch_verdict(torch_legacy(dict(text("a") + tensor(legacy_storage("FloatStorage", "0", 6, beyond), {2}, {1})), {{"0", std::string(24, 'x'), 4}})), "BadPickle");
+  EXPECT_EQ(torch_verdict(torch_legacy(dict(text("a") + tensor(legacy_storage("FloatStorage", "0", 6, beyond), {2}, {1})), {{"0", std::string(24, 'x'), 4}})),
+            "BadPickle");
 }
 
 TEST(TorchLegacy, StoragesThatAreNotListedOrBelongToNobodyAreFaults) {
@@ -105,9 +108,7 @@ TEST(TorchLegacy, ProtocolNumberMustBeTorchs) {
   EXPECT_EQ(torch.problem->text, "Invalid protocol version: 1002");
 }
 
-TEST(TorchLegacy, ByteOrderIsThatOfTheWriter) {
-  EXPECT_TRUE(read_torch(torch_legacy(dict(""), {}, false)).big_endian);
-}
+TEST(TorchLegacy, ByteOrderIsThatOfTheWriter) { EXPECT_TRUE(read_torch(torch_legacy(dict(""), {}, false)).big_endian); }
 
 TEST(TorchLegacy, GlobalsOfEveryPickleAreListed) {
   const auto torch = read_torch(torch_legacy(call("posix", "system", text("id")), {}));

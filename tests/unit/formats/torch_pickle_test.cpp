@@ -19,23 +19,58 @@ std::string repeated(std::string_view text, std::size_t times) {
 
 TEST(TorchPickle, EveryOpcodeOfProtocols2To5ThatMakesPlainValuesIsFollowed) {
   const std::string eight(8, '\0');
-  for (const std::string& value : {
-           std::string("N"), std::string("\x88"), std::string("\x89"), std::string("K\x01"), std::string("M\x01\x02"), std::string("J\x01\x02\x03\x04"),
-           std::string("\x8a\x01\x7f"), std::string("\x8a\0", 2), std::string("\x8b\x02\0\0\0\x01\x02", 7), "G" + eight, std::string("X\x01\0\0\0a", 6),
-           std::string("\x8c\x01"
-                       "a"),
-           "\x8d\x01" + std::string(7, '\0') + "a", std::string("U\x01"
-                                                               "a"),
-           std::string("T\x01\0\0\0a", 6), std::string("C\x01"
-                                                       "a"),
-           std::string("B\x01\0\0\0a", 6), "\x8e\x01" + std::string(7, '\0') + "a", "\x96\x01" + std::string(7, '\0') + "a", std::string(")"), std::string("]"),
-           std::string("}"), std::string("\x8f"), std::string("(t"), std::string("N\x85"), std::string("NN\x86"), std::string("NNN\x87"), std::string("(N\x91"),
-           std::string("]Na"), std::string("](NNe"), std::string("\x8f(NN\x90"), std::string("}NNs"), std::string("}(NNu"), std::string("N\x94"), std::string("Nq\x07h\x07"),
-           std::string("Nr\x07\x01\0\0j\x07\x01\0\0", 11), std::string("NN0"), std::string("N(NN1"), std::string("N(0"), std::string("N2\x86"),
-           std::string("ca\nb\n"), std::string("\x8c\x01"
+  for (const std::string& value : {std::string("N"),
+                                   std::string("\x88"),
+                                   std::string("\x89"),
+                                   std::string("K\x01"),
+                                   std::string("M\x01\x02"),
+                                   std::string("J\x01\x02\x03\x04"),
+                                   std::string("\x8a\x01\x7f"),
+                                   std::string("\x8a\0", 2),
+                                   std::string("\x8b\x02\0\0\0\x01\x02", 7),
+                                   "G" + eight,
+                                   std::string("X\x01\0\0\0a", 6),
+                                   std::string("\x8c\x01"
+                                               "a"),
+                                   "\x8d\x01" + std::string(7, '\0') + "a",
+                                   std::string("U\x01"
+                                               "a"),
+                                   std::string("T\x01\0\0\0a", 6),
+                                   std::string("C\x01"
+                                               "a"),
+                                   std::string("B\x01\0\0\0a", 6),
+                                   "\x8e\x01" + std::string(7, '\0') + "a",
+                                   "\x96\x01" + std::string(7, '\0') + "a",
+                                   std::string(")"),
+                                   std::string("]"),
+                                   std::string("}"),
+                                   std::string("\x8f"),
+                                   std::string("(t"),
+                                   std::string("N\x85"),
+                                   std::string("NN\x86"),
+                                   std::string("NNN\x87"),
+                                   std::string("(N\x91"),
+                                   std::string("]Na"),
+                                   std::string("](NNe"),
+                                   std::string("\x8f(NN\x90"),
+                                   std::string("}NNs"),
+                                   std::string("}(NNu"),
+                                   std::string("N\x94"),
+                                   std::string("Nq\x07h\x07"),
+                                   std::string("Nr\x07\x01\0\0j\x07\x01\0\0", 11),
+                                   std::string("NN0"),
+                                   std::string("N(NN1"),
+                                   std::string("N(0"),
+                                   std::string("N2\x86"),
+                                   std::string("ca\nb\n"),
+                                   std::string("\x8c\x01"
                                                "a\x8c\x01"
                                                "b\x93"),
-           std::string("ca\nb\n)R"), std::string("ca\nb\n)\x81"), std::string("ca\nb\n)}\x92"), std::string("ca\nb\n)R}b"), "\x95" + eight + "N"})
+                                   std::string("ca\nb\n)R"),
+                                   std::string("ca\nb\n)\x81"),
+                                   std::string("ca\nb\n)}\x92"),
+                                   std::string("ca\nb\n)R}b"),
+                                   "\x95" + eight + "N"})
     EXPECT_EQ(pickle_verdict(value), "ok") << ::testing::PrintToString(value);
 }
 
@@ -51,8 +86,9 @@ TEST(TorchPickle, OpcodesOfTextPicklesAndOthersAreUnsupportedWithTorchsNumber) {
 }
 
 TEST(TorchPickle, StacksMarksAndMemosThatAreEmptyAreBadPickle) {
-  for (const char* value : {"", "a", "s", "e", "u", "t", "\x85", "N\x86", "NN\x87", "R", "NR", "b", "Nb", "Q", "0", "1", "2", "q\x01", "h\x01", "\x94", "\x93", "(a", "N(s", "]N(a",
-                            "\x81", "\x90", "}(Nu", "N(NNu", "N(e", "]NNs", "}Na", "\x8f(NNe", "](N\x90", "NN\x93"})
+  for (const char* value :
+       {"",      "a",     "s",    "e",    "u",  "t",   "\x85", "N\x86", "NN\x87", "R",    "NR",    "b",   "Nb",   "Q",   "0",        "1",       "2",
+        "q\x01", "h\x01", "\x94", "\x93", "(a", "N(s", "]N(a", "\x81",  "\x90",   "}(Nu", "N(NNu", "N(e", "]NNs", "}Na", "\x8f(NNe", "](N\x90", "NN\x93"})
     EXPECT_EQ(pickle_verdict(value), "BadPickle") << value;
 }
 
@@ -149,7 +185,8 @@ TEST(TorchPickle, GlobalsOfAPickleThatIsNoTorchFileAreListed) {
 }
 
 TEST(TorchPickle, NamesOfPython2AreTranslatedAsTorchDoes) {
-  const auto torch = read_pickle(pickle::whole(pickle::list(pickle::global("__builtin__", "set") + pickle::global("__builtin__", "intern") + pickle::global("copy_reg", "x"))));
+  const auto torch = read_pickle(
+      pickle::whole(pickle::list(pickle::global("__builtin__", "set") + pickle::global("__builtin__", "intern") + pickle::global("copy_reg", "x"))));
   ASSERT_EQ(torch.globals.size(), 3U);
   EXPECT_EQ(torch.globals[0].module + "." + torch.globals[0].name, "builtins.set");
   EXPECT_TRUE(torch.globals[0].allowed);

@@ -47,7 +47,9 @@ inline std::string two_entries() {
   return pickle::text("a") + pickle::tensor(pickle::storage("FloatStorage", "0", 6), {2, 3}, {3, 1}) + pickle::text("b") +
          pickle::tensor(pickle::storage("LongStorage", "1", 2), {2}, {1});
 }
-inline std::vector<TorchPart> two_parts() { return torch_parts(pickle::whole(pickle::dict(two_entries())), {{"0", std::string(24, 'x')}, {"1", std::string(16, 'y')}}); }
+inline std::vector<TorchPart> two_parts() {
+  return torch_parts(pickle::whole(pickle::dict(two_entries())), {{"0", std::string(24, 'x')}, {"1", std::string(16, 'y')}});
+}
 
 inline const TorchRecord& record(const TorchFile& file, std::string_view name) {
   const auto found = std::find_if(file.records.begin(), file.records.end(), [&](const TorchRecord& record) { return record.name == name; });

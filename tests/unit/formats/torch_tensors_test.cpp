@@ -32,8 +32,8 @@ Found lay_out(const std::vector<std::int64_t>& size, const std::vector<std::int6
 }
 
 TEST(TorchTensors, NamesAreJoinedThroughDictsListsAndTuples) {
-  const auto torch = file_of_value(dict(text("model") + dict(text("a.weight") + six_of()) + text("state") + dict(number(0) + dict(text("exp_avg") + six_of())) + text("list") +
-                                        list(six_of() + tuple("N" + six_of()))));
+  const auto torch = file_of_value(dict(text("model") + dict(text("a.weight") + six_of()) + text("state") + dict(number(0) + dict(text("exp_avg") + six_of())) +
+                                        text("list") + list(six_of() + tuple("N" + six_of()))));
   EXPECT_THAT(names_of(torch.tensors), ElementsAre("list.0", "list.1.1", "model.a.weight", "state.0.exp_avg"));
 }
 
@@ -105,17 +105,29 @@ TEST(TorchTensors, BadTensorIsNamedAndTheOthersAreClaimed) {
 }
 
 TEST(TorchTensors, RecordShorterThanItsStorageIsBadTensor) {
-  const auto torch = read_torch(torch_zip(torch_parts(whole(dict(text("x") + tensor(storage("FloatStorage", "0", 7), {2}, {1}))), {{"0", std::string(24, 'x')}})));
+  const auto torch =
+      read_torch(torch_zip(torch_parts(whole(dict(text("x") + tensor(storage("FloatStorage", "0", 7), {2}, {1}))), {{"0", std::string(24, 'x')}})));
   ASSERT_TRUE(torch.problem);
   EXPECT_EQ(torch.problem->name, "BadTensor");
   EXPECT_EQ(torch.problem->tensor, "x");
 }
 
 TEST(TorchTensors, EveryStorageTypeHasItsElementType) {
-  const std::vector<std::pair<std::string, std::string>> types = {
-      {"DoubleStorage", "float64"}, {"FloatStorage", "float32"}, {"HalfStorage", "float16"},  {"BFloat16Storage", "bfloat16"},      {"LongStorage", "int64"},
-      {"IntStorage", "int32"},      {"ShortStorage", "int16"},   {"CharStorage", "int8"},     {"ByteStorage", "uint8"},             {"BoolStorage", "bool"},
-      {"QInt8Storage", "qint8"},    {"QUInt8Storage", "quint8"}, {"QInt32Storage", "qint32"}, {"ComplexDoubleStorage", "complex128"}, {"ComplexFloatStorage", "complex64"}};
+  const std::vector<std::pair<std::string, std::string>> types = {{"DoubleStorage", "float64"},
+                                                                  {"FloatStorage", "float32"},
+                                                                  {"HalfStorage", "float16"},
+                                                                  {"BFloat16Storage", "bfloat16"},
+                                                                  {"LongStorage", "int64"},
+                                                                  {"IntStorage", "int32"},
+                                                                  {"ShortStorage", "int16"},
+                                                                  {"CharStorage", "int8"},
+                                                                  {"ByteStorage", "uint8"},
+                                                                  {"BoolStorage", "bool"},
+                                                                  {"QInt8Storage", "qint8"},
+                                                                  {"QUInt8Storage", "quint8"},
+                                                                  {"QInt32Storage", "qint32"},
+                                                                  {"ComplexDoubleStorage", "complex128"},
+                                                                  {"ComplexFloatStorage", "complex64"}};
   for (const auto& [type, dtype] : types) {
     const auto torch = file_of_value(dict(text("x") + tensor(storage(type, "0", 1), {1}, {1})));
     ASSERT_EQ(torch.tensors.size(), 1U) << type;
@@ -125,8 +137,8 @@ TEST(TorchTensors, EveryStorageTypeHasItsElementType) {
 
 TEST(TorchTensors, TensorsOfUntypedStoragesTellTheirType) {
   const auto of = [](const std::string& dtype) {
-    const std::string args = tuple(text("storage") + global("torch.storage", "UntypedStorage") + text("0") + text("cpu") + number(24)) + "Q" + number(1) + numbers({5}) + numbers({1}) +
-                             "\x89" + dict("") + global("torch", dtype);
+    const std::string args = tuple(text("storage") + global("torch.storage", "UntypedStorage") + text("0") + text("cpu") + number(24)) + "Q" + number(1) +
+                             numbers({5}) + numbers({1}) + "\x89" + dict("") + global("torch", dtype);
     return file_of_value(dict(text("x") + call("torch._utils", "_rebuild_tensor_v3", args)));
   };
   const auto torch = of("uint32");
@@ -141,7 +153,9 @@ TEST(TorchTensors, TensorsOfUntypedStoragesTellTheirType) {
 TEST(TorchTensors, TypesBelowAByteFillTheirRows) {
   const auto of = [](std::int64_t rows, std::int64_t columns, std::int64_t bytes) {
     const std::string of_storage = storage("QUInt4x2Storage", "0", bytes);
-    const auto torch = file_of_value(dict(text("x") + call("torch._utils", "_rebuild_qtensor", of_storage + number(0) + numbers({rows, columns}) + numbers({columns, 1}) + tuple("NNN") + "\x89N")));
+    const auto torch =
+        file_of_value(dict(text("x") + call("torch._utils", "_rebuild_qtensor",
+                                            of_storage + number(0) + numbers({rows, columns}) + numbers({columns, 1}) + tuple("NNN") + "\x89N")));
     return torch.problem ? torch.problem->name : std::to_string(torch.tensors.at(0).bytes());
   };
   EXPECT_EQ(of(3, 5, 9), "9");
@@ -153,7 +167,8 @@ TEST(TorchTensors, ParametersAreTheirData) {
   EXPECT_THAT(names_of(file_of_value(dict(text("p") + call("torch._utils", "_rebuild_parameter", six_of() + "\x88N"))).tensors), ElementsAre("p"));
   EXPECT_THAT(names_of(file_of_value(dict(text("p") + call("torch.nn.parameter", "Parameter", six_of() + "\x88"))).tensors), ElementsAre("p"));
   const std::string state = dict(text("inner") + six_of());
-  EXPECT_THAT(names_of(file_of_value(dict(text("p") + call("torch._utils", "_rebuild_parameter_with_state", six_of() + "\x88N" + state))).tensors), ElementsAre("p", "p.inner"));
+  EXPECT_THAT(names_of(file_of_value(dict(text("p") + call("torch._utils", "_rebuild_parameter_with_state", six_of() + "\x88N" + state))).tensors),
+              ElementsAre("p", "p.inner"));
 }
 
 TEST(TorchTensors, SubclassesAreWhatTheirFunctionMakes) {
@@ -164,8 +179,9 @@ TEST(TorchTensors, SubclassesAreWhatTheirFunctionMakes) {
 
 TEST(TorchTensors, WrappersHaveNoBytesAndTheTensorsInside) {
   const std::string args = tuple(global("mine", "Packed") + global("torch", "bfloat16") + numbers({4, 4}) + numbers({4, 1}) + number(0) + "NN\x89");
-  const std::string made = call("torch._tensor", "_rebuild_from_type_v2",
-                                global("torch._utils", "_rebuild_wrapper_subclass") + global("mine", "Packed") + args + dict(text("packed") + six_of() + text("note") + "N"));
+  const std::string made =
+      call("torch._tensor", "_rebuild_from_type_v2",
+           global("torch._utils", "_rebuild_wrapper_subclass") + global("mine", "Packed") + args + dict(text("packed") + six_of() + text("note") + "N"));
   const auto torch = file_of_value(dict(text("w") + made));
   ASSERT_THAT(names_of(torch.tensors), ElementsAre("w", "w.packed"));
   EXPECT_EQ(torch.tensors[0].bytes(), 0U);
@@ -174,7 +190,8 @@ TEST(TorchTensors, WrappersHaveNoBytesAndTheTensorsInside) {
 }
 
 TEST(TorchTensors, MetaTensorsHaveNoBytes) {
-  const auto torch = file_of_value(dict(text("m") + call("torch._utils", "_rebuild_meta_tensor_no_storage", global("torch", "float16") + numbers({3, 4}) + numbers({4, 1}) + "\x89")));
+  const auto torch = file_of_value(
+      dict(text("m") + call("torch._utils", "_rebuild_meta_tensor_no_storage", global("torch", "float16") + numbers({3, 4}) + numbers({4, 1}) + "\x89")));
   ASSERT_EQ(torch.tensors.size(), 1U);
   EXPECT_EQ(torch.tensors[0], (Tensor{"m", "float16", {3, 4}, 0, 0}));
 }
@@ -182,7 +199,9 @@ TEST(TorchTensors, MetaTensorsHaveNoBytes) {
 TEST(TorchTensors, SparseTensorsAreTheirParts) {
   const std::string size = call("torch", "Size", numbers({2, 3}));
   const auto layout = [](const char* name) { return call("torch.serialization", "_get_layout", text(name)); };
-  const auto of = [&](const std::string& args) { return names_of(file_of_value(dict(text("s") + call("torch._utils", "_rebuild_sparse_tensor", args))).tensors); };
+  const auto of = [&](const std::string& args) {
+    return names_of(file_of_value(dict(text("s") + call("torch._utils", "_rebuild_sparse_tensor", args))).tensors);
+  };
   EXPECT_THAT(of(layout("torch.sparse_coo") + tuple(six_of() + six_of() + size)), ElementsAre("s.indices", "s.values"));
   EXPECT_THAT(of(layout("torch.sparse_csr") + tuple(six_of() + six_of() + six_of() + size)), ElementsAre("s.col_indices", "s.crow_indices", "s.values"));
   EXPECT_THAT(of(layout("torch.sparse_bsc") + tuple(six_of() + six_of() + six_of() + size)), ElementsAre("s.ccol_indices", "s.row_indices", "s.values"));
@@ -190,7 +209,8 @@ TEST(TorchTensors, SparseTensorsAreTheirParts) {
 
 TEST(TorchTensors, QuantizedByChannelHasItsScalesAndZeroPoints) {
   const std::string params = tuple(global("torch", "per_channel_affine") + tensor(six(), {2}, {1}) + tensor(six(), {2}, {1}, 2) + number(0));
-  const auto torch = file_of_value(dict(text("q") + call("torch._utils", "_rebuild_qtensor", six() + number(0) + numbers({2, 3}) + numbers({3, 1}) + params + "\x89N")));
+  const auto torch =
+      file_of_value(dict(text("q") + call("torch._utils", "_rebuild_qtensor", six() + number(0) + numbers({2, 3}) + numbers({3, 1}) + params + "\x89N")));
   EXPECT_THAT(names_of(torch.tensors), UnorderedElementsAre("q", "q.scales", "q.zero_points"));
 }
 
@@ -204,7 +224,8 @@ TEST(TorchTensors, OrderedDictsOfEveryWayOfWritingAreDicts) {
 
 TEST(TorchTensors, ModulesSavedWholeAreNamedAsTheirStateDict) {
   const auto module = [](const std::string& inside) { return global("mine", "Net") + ")\x81" + dict(inside) + "b"; };
-  const std::string linear = module(text("_parameters") + dict(text("weight") + six_of() + text("bias") + "N") + text("_buffers") + dict("") + text("_modules") + dict(""));
+  const std::string linear =
+      module(text("_parameters") + dict(text("weight") + six_of() + text("bias") + "N") + text("_buffers") + dict("") + text("_modules") + dict(""));
   EXPECT_THAT(names_of(file_of_value(module(text("training") + "\x88" + text("_modules") + dict(text("fc") + linear))).tensors), ElementsAre("fc.weight"));
 }
 

@@ -109,13 +109,13 @@ TEST(TorchZip, CutAtEveryLengthIsRefusedAndKeepsWhatIsWhole) {
       if (size >= tensor.end) {
         EXPECT_THAT(cut.claimed, Contains(tensor)) << size;
       }
-    for (const TorchRecord& record : cut.records)
-      EXPECT_TRUE(!record.usable || record.begin + record.bytes <= size) << record.name << " at " << size;
+    for (const TorchRecord& record : cut.records) EXPECT_TRUE(!record.usable || record.begin + record.bytes <= size) << record.name << " at " << size;
   }
 }
 
 TEST(TorchZip, CutArchiveOfAnotherProgramListsTheSizesOfItsHeaders) {
-  const std::string header = std::string("PK\x03\x04") + std::string(14, '\0') + tests::little(3, 4) + tests::little(3, 4) + tests::little(5, 2) + tests::little(0, 2) + "a/one";
+  const std::string header =
+      std::string("PK\x03\x04") + std::string(14, '\0') + tests::little(3, 4) + tests::little(3, 4) + tests::little(5, 2) + tests::little(0, 2) + "a/one";
   const auto torch = read_torch(header + "abc" + header + "x");
   ASSERT_EQ(torch.records.size(), 2U);
   EXPECT_EQ(torch.records[0].bytes, 3U);
@@ -209,12 +209,14 @@ TEST(TorchZip, DirectoryThatCannotBeIsBadCentralDirectory) {
 TEST(TorchZip, ArchivesOverSeveralDisksAreBadCentralDirectory) {
   const std::string file = torch_zip(two_parts(), {"archive", true, false, {}});
   const std::size_t end = file.size() - 22;
-  for (const std::size_t at : {std::size_t{4}, std::size_t{6}, std::size_t{8}}) EXPECT_EQ(torch_verdict(patched(file, end + at, "\x02")), "BadCentralDirectory") << at;
+  for (const std::size_t at : {std::size_t{4}, std::size_t{6}, std::size_t{8}})
+    EXPECT_EQ(torch_verdict(patched(file, end + at, "\x02")), "BadCentralDirectory") << at;
   EXPECT_EQ(torch_verdict(patched(file, directory_of(file) + 34, "\x02")), "BadCentralDirectory");
   const std::string in_64 = torch_zip(two_parts());
   const std::size_t end_64 = in_64.size() - 22 - 20 - 56;
   // The same numbers of zip64, its signature, and where the locator says it is.
-  for (const std::size_t at : {std::size_t{4}, std::size_t{16}, std::size_t{20}, std::size_t{24}, std::size_t{56 + 16}, std::size_t{0}, std::size_t{56 + 8}, std::size_t{56 + 15}})
+  for (const std::size_t at :
+       {std::size_t{4}, std::size_t{16}, std::size_t{20}, std::size_t{24}, std::size_t{56 + 16}, std::size_t{0}, std::size_t{56 + 8}, std::size_t{56 + 15}})
     EXPECT_EQ(torch_verdict(patched(in_64, end_64 + at, "\x03")), "BadCentralDirectory") << at;
 }
 
@@ -222,7 +224,8 @@ TEST(TorchZip, Zip64NumbersAreTakenWhereTheOthersAreFull) {
   std::string file = torch_zip({{"data.pkl", pickle::whole(pickle::dict(""))}}, {"archive", true, false, {}});
   const std::size_t header = directory_of(file);
   const std::string sizes = file.substr(header + 24, 4);
-  const std::string extra = tests::little(1, 2) + tests::little(24, 2) + tests::little(file.find("PK\x07\x08") - 64, 8) + tests::little(file.find("PK\x07\x08") - 64, 8) + tests::little(0, 8);
+  const std::string extra = tests::little(1, 2) + tests::little(24, 2) + tests::little(file.find("PK\x07\x08") - 64, 8) +
+                            tests::little(file.find("PK\x07\x08") - 64, 8) + tests::little(0, 8);
   std::string directory = file.substr(header, file.size() - 22 - header);
   directory.replace(20, 8, 8, '\xFF');
   directory.replace(30, 2, tests::little(extra.size(), 2));
