@@ -40,6 +40,16 @@ class Net(torch.nn.Module):
         self.register_buffer("steps", torch.tensor(7))
 
 
+class Scripted(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(2, 3)
+        self.register_buffer("scale", of_bytes("float16", 4))
+
+    def forward(self, x):
+        return self.linear(x)
+
+
 def trained():
     net = torch.nn.Linear(3, 2)
     optimizer = torch.optim.AdamW(net.parameters())
@@ -177,6 +187,9 @@ def make(folder):
         save(name + ".pt", value, **options)
         if name not in ("new_dtypes", "quantized", "half_bytes"):
             save(name + ".legacy.pt", value, _use_new_zipfile_serialization=False, **options)
+    script = Scripted()
+    torch.jit.save(torch.jit.script(script), f"{folder}/script.pt")
+    made[f"{folder}/script.pt"] = described(script)
     torch.serialization.set_crc32_options(False)
     save("no_checksums.pt", plain())
     torch.serialization.set_crc32_options(True)

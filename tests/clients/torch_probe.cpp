@@ -34,7 +34,12 @@ Json faults_of(const formats::TorchFile& file) {
 Json described(const formats::TorchFile& file) {
   Json json{{"form", file.form == formats::TorchForm::zip ? "zip" : "legacy"}, {"tensors", rows(file.tensors)}, {"claimed", rows(file.claimed)}};
   for (const formats::TorchRecord& record : file.records)
-    json["records"].push_back({{"name", record.name}, {"begin", record.begin}, {"bytes", record.bytes}, {"crc32", record.crc32}, {"usable", record.usable}});
+    json["records"].push_back({{"name", record.name},
+                               {"begin", record.begin},
+                               {"bytes", record.bytes},
+                               {"crc32", record.crc32},
+                               {"usable", record.usable},
+                               {"stored", record.stored}});
   json["globals"] = Json::array();
   for (const formats::PickleGlobal& global : file.globals)
     json["globals"].push_back({{"name", global.module + "." + global.name}, {"allowed", global.allowed}, {"offset", global.offset}});
@@ -49,6 +54,7 @@ Json described(const formats::TorchFile& file) {
 int probe(const char* path) {
   const UniqueFd fd(::open(path, O_RDONLY | O_CLOEXEC));
   struct stat status {};
+  if (!fd.valid()) return std::perror(path), 1;
   if (::fstat(fd.get(), &status) != 0) return std::perror(path), 1;
   const auto file =
       formats::read_torch_file(static_cast<std::uint64_t>(status.st_size), [&](std::uint64_t offset, std::span<std::uint8_t> dst) -> Result<std::size_t> {

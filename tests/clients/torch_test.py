@@ -67,6 +67,12 @@ class TensorsAreTorchs(TorchCase):
             order = [(t["begin"], t["end"], t["name"].encode()) for t in found["tensors"]]
             self.assertEqual(order, sorted(order), path)
 
+    def test_a_script_is_told_as_torch_tells_it(self):
+        verdicts = torch("load", *self.made)
+        for path, found in probe(*self.made).items():
+            self.assertEqual(found["torchscript"], "TorchScript" in (verdicts[path] or ""), path)
+            self.assertEqual(found["torchscript"], path.endswith("script.pt"), path)
+
     def test_checksums_are_those_of_the_records_and_their_absence_is_seen(self):
         for path, found in probe(*self.made).items():
             if found["form"] == "legacy":
@@ -74,6 +80,9 @@ class TensorsAreTorchs(TorchCase):
             data = pathlib.Path(path).read_bytes()
             self.assertEqual(found["checksums"], "no_checksums" not in path, path)
             for record in found["records"]:
+                if not record["stored"]:
+                    self.assertTrue(found["torchscript"] and record["name"].startswith("code/"), record)
+                    continue
                 content = data[record["begin"]:record["begin"] + record["bytes"]]
                 self.assertEqual(record["crc32"], zlib.crc32(content) if found["checksums"] else 0, record["name"])
 
@@ -115,7 +124,7 @@ class GlobalsAreTorchs(TorchCase):
             self.assertIsNone(found["problem"], name)
 
     def test_the_globals_of_real_files_are_judged_as_torch_judges_them(self):
-        paths = [path for path in self.made if ".legacy" not in path and "protocol" not in path]
+        paths = [path for path in self.made if not any(word in path for word in (".legacy", "protocol", "script"))]
         refused = torch("unsafe", *paths)
         for path, found in probe(*paths).items():
             self.assertEqual(sorted(g["name"] for g in found["globals"] if not g["allowed"]), refused[path], path)
