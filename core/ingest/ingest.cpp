@@ -148,7 +148,7 @@ Status Ingest::compose() {
 }
 
 void Ingest::judge_publisher() {
-  publisher_->judge(files_, [this](const std::string& path, std::size_t limit) -> std::optional<std::string> {
+  publisher_->judge(files_, table_, [this](const std::string& path, std::size_t limit) -> std::optional<std::string> {
     const auto file = std::lower_bound(scan_.files.begin(), scan_.files.end(), path, [](const ScannedFile& f, const std::string& p) { return f.path < p; });
     auto text = read_whole_file(root_.get(), file->opened_as(), limit, path);
     return text ? std::optional(*std::move(text)) : std::nullopt;

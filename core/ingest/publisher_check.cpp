@@ -1,6 +1,8 @@
 #include "ingest/publisher_check.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "base/utf8.h"
@@ -36,11 +38,23 @@ std::optional<std::uint64_t> size_by(const std::vector<Evidence>& list, const Ev
   return with_size == list.end() ? std::nullopt : with_size->bytes;
 }
 
-std::string what_happened(const SealedFile& file, std::optional<std::uint64_t> published, const PublisherCheck::ReadSmall& read_small) {
+// By its own header: the file ends before its tensors, its header or its directory do.
+bool is_cut(const std::string& path, std::uint64_t bytes, const seal::TensorTable& table) {
+  const auto found = std::lower_bound(table.files.begin(), table.files.end(), path, [](const seal::TableFile& f, const std::string& p) { return f.path < p; });
+  if (found == table.files.end() || found->path != path || !found->problem) return false;
+  constexpr std::array<std::string_view, 7> kCut = {"HeaderTooSmall", "InvalidHeaderLength", "FileTooSmall", "TruncatedHeader", "DataOutOfBounds", "MissingCentralDirectory", "UnexpectedEnd"};
+  const formats::HeaderProblem& problem = *found->problem;
+  // The same name stands for bytes too many; the place tells the two apart.
+  if (problem.name == "MetadataIncompleteBuffer") return problem.offset == bytes;
+  return std::find(kCut.begin(), kCut.end(), problem.name) != kCut.end();
+}
+
+std::string what_happened(const SealedFile& file, std::optional<std::uint64_t> published, const seal::TensorTable& table, const PublisherCheck::ReadSmall& read_small) {
   const std::uint64_t here = file.entry.bytes;
   const auto text = here < formats::kMaxLfsPointerBytes ? read_small(file.entry.path, formats::kMaxLfsPointerBytes) : std::nullopt;
   if (text && formats::parse_lfs_pointer(*text)) return "a Git LFS pointer lies in its place, the content was never fetched (git lfs pull)";
-  if (!published) return "its bytes are not the publisher's";
+  if (!published && is_cut(file.entry.path, here, table)) return "transfer stopped at byte " + std::to_string(here) + ", its header asks for more";
+  if (!published) return "bytes changed (its right size is not known)";
   if (here == *published) return "bytes changed";
   if (here < *published) return "transfer stopped at byte " + std::to_string(here) + " of " + std::to_string(*published);
   return "it has " + std::to_string(here) + " bytes, the publisher's has " + std::to_string(*published);
@@ -99,7 +113,7 @@ bool PublisherCheck::needs_git_sha1(const std::string& path) const {
   return std::any_of(found->second.begin(), found->second.end(), [](const Evidence& e) { return e.digest == DigestKind::git_sha1; });
 }
 
-void PublisherCheck::judge_file(const SealedFile& file, const ReadSmall& read_small) {
+void PublisherCheck::judge_file(const SealedFile& file, const seal::TensorTable& table, const ReadSmall& read_small) {
   const std::string& path = file.entry.path;
   seal::ProvenanceFile record{path, ProvenanceResult::ok, {}};
   const auto found = evidence_.files.find(path);
@@ -119,15 +133,15 @@ void PublisherCheck::judge_file(const SealedFile& file, const ReadSmall& read_sm
   if (wrong != nullptr) {
     record.result = ProvenanceResult::mismatch;
     if (first_bad_.empty()) first_bad_ = path;
-    summary_.mismatches.push_back(mismatch_text(file, *wrong, what_happened(file, size_by(found->second, *wrong), read_small)));
+    summary_.mismatches.push_back(mismatch_text(file, *wrong, what_happened(file, size_by(found->second, *wrong), table, read_small)));
   } else {
     ++summary_.ok;
   }
   files_.push_back(std::move(record));
 }
 
-void PublisherCheck::judge(const std::vector<SealedFile>& files, const ReadSmall& read_small) {
-  for (const SealedFile& file : files) judge_file(file, read_small);
+void PublisherCheck::judge(const std::vector<SealedFile>& files, const seal::TensorTable& table, const ReadSmall& read_small) {
+  for (const SealedFile& file : files) judge_file(file, table, read_small);
 }
 
 std::vector<std::string> PublisherCheck::warnings() const {

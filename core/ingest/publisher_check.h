@@ -43,8 +43,8 @@ class PublisherCheck {
 
   // The content of a file that is at most `limit` bytes, for the question whether a pointer lies in its place; nullopt when it cannot be had.
   using ReadSmall = std::function<std::optional<std::string>(const std::string& path, std::size_t limit)>;
-  // `files` are sorted by path; each that needs one has its Git SHA-1.
-  void judge(const std::vector<SealedFile>& files, const ReadSmall& read_small);
+  // `files` are sorted by path; each that needs one has its Git SHA-1. `table`: where no evidence tells a size, a header tells whether its file was cut.
+  void judge(const std::vector<SealedFile>& files, const seal::TensorTable& table, const ReadSmall& read_small);
 
   const PublisherSummary& summary() const noexcept { return summary_; }
   // Sources that could not be used, and listed files that are absent: one sentence each.
@@ -54,7 +54,7 @@ class PublisherCheck {
   seal::Provenance provenance(const hash::Digest& model_digest) const;
 
  private:
-  void judge_file(const SealedFile& file, const ReadSmall& read_small);
+  void judge_file(const SealedFile& file, const seal::TensorTable& table, const ReadSmall& read_small);
   PublisherMode mode_;
   publisher::EvidenceMap evidence_;
   PublisherSummary summary_;

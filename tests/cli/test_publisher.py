@@ -143,7 +143,13 @@ class TestRefusals(PublisherCase):
     def test_a_small_file_by_its_git_name(self):
         _, snapshot = stores.hf_cache(self.path("hub"), self.files, tree=False)
         mounts.flip(os.path.join(snapshot, "config.json"), 3)
-        self.assert_refused(snapshot, "its bytes are not the publisher's", "git-sha1:" + git_sha1(self.files["config.json"]))
+        self.assert_refused(snapshot, "bytes changed (its right size is not known)", "git-sha1:" + git_sha1(self.files["config.json"]))
+
+    def test_where_no_evidence_tells_a_size_the_header_tells_a_cut_file(self):
+        _, snapshot = stores.hf_cache(self.path("hub"), self.files, tree=False)
+        size = len(self.files[self.shard])
+        os.truncate(os.path.join(snapshot, self.shard), size - 777)
+        self.assert_refused(snapshot, "transfer stopped at byte %d" % (size - 777), sha256(self.files[self.shard]))
 
     def test_every_bad_file_is_counted_and_off_takes_them_all(self):
         _, snapshot = stores.hf_cache(self.path("hub"), self.files)
