@@ -55,4 +55,8 @@ struct ZipLocalHeader {
 // nullopt when there is none at `offset`, or it is cut.
 Result<std::optional<ZipLocalHeader>> read_local_header(std::uint64_t offset, std::uint64_t file_bytes, const ReadAt& read);
 
+// A stored member is as long packed as unpacked: one that is not has no size to go by.
+bool has_two_sizes(const ZipEntry& entry) noexcept;
+HeaderProblem two_sizes(const char* name, const ZipEntry& entry);
+
 }  // namespace vouchfs::formats

@@ -72,6 +72,12 @@ void mark_cut(ZipEntry& entry, std::uint64_t file_bytes, bool size_known) {
       HeaderProblem{"UnexpectedEnd", "PytorchStreamReader failed reading zip archive: failed finding central directory", std::move(why), {}, file_bytes};
 }
 
+void mark_two_sizes(ZipEntry& entry) {
+  if (!has_two_sizes(entry)) return;
+  entry.problem = two_sizes("BadLocalHeader", entry);
+  entry.begin = 0;
+}
+
 }  // namespace
 
 Result<std::vector<ZipEntry>> read_zip_front(std::uint64_t file_bytes, const ReadAt& read, const KnownSize& known_size) {
@@ -87,6 +93,7 @@ Result<std::vector<ZipEntry>> read_zip_front(std::uint64_t file_bytes, const Rea
       return entries;
     }
     const std::uint64_t end = entry.begin + entry.packed_bytes;
+    mark_two_sizes(entry);
     VOUCHFS_ASSIGN(const std::string behind, read_up_to(read, end, kDescriptor64Bytes, file_bytes));
     const std::uint64_t descriptor = descriptor_bytes(behind, entry.packed_bytes);
     if (descriptor != 0) entry.crc32 = static_cast<std::uint32_t>(load_little(behind, 4, 4));

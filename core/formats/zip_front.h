@@ -19,7 +19,8 @@ inline constexpr std::uint64_t kMaxScan = 1U << 20;
 // How many bytes the content of a member must have, when that is known from elsewhere.
 using KnownSize = std::function<Result<std::optional<std::uint64_t>>(const ZipEntry& entry)>;
 
-// Whole members, and the first that is cut with UnexpectedEnd as its problem. Stops at the first place that is no local header.
+// Whole members, and the first that is cut with UnexpectedEnd as its problem. A stored member with two sizes has BadLocalHeader as its problem
+// and 0 as its begin. Stops at the first place that is no local header.
 Result<std::vector<ZipEntry>> read_zip_front(std::uint64_t file_bytes, const ReadAt& read, const KnownSize& known_size);
 
 }  // namespace vouchfs::formats

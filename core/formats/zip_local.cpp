@@ -48,8 +48,8 @@ Status check_entry(ZipEntry& entry, const ZipDirectory& directory, std::uint64_t
     entry.problem = entry_problem("BadLocalHeader", entry, *why);
   } else if (local->content > directory.begin || entry.packed_bytes > directory.begin - local->content) {
     entry.problem = entry_problem("RecordOutOfBounds", entry, "does not end before the central directory");
-  } else if (entry.method == 0 && entry.bytes != entry.packed_bytes) {
-    entry.problem = entry_problem("BadCentralDirectory", entry, "is stored and has two sizes");
+  } else if (has_two_sizes(entry)) {
+    entry.problem = two_sizes("BadCentralDirectory", entry);
   } else {
     entry.begin = local->content;
   }
@@ -102,6 +102,10 @@ Result<std::optional<ZipLocalHeader>> read_local_header(std::uint64_t offset, st
   local.content = offset + kLocalHeaderBytes + name + extra;
   return std::optional<ZipLocalHeader>(std::move(local));
 }
+
+bool has_two_sizes(const ZipEntry& entry) noexcept { return entry.method == 0 && entry.bytes != entry.packed_bytes; }
+
+HeaderProblem two_sizes(const char* name, const ZipEntry& entry) { return entry_problem(name, entry, "is stored and has two sizes"); }
 
 Status check_local_headers(ZipDirectory& directory, std::uint64_t file_bytes, const ReadAt& read) {
   for (ZipEntry& entry : directory.entries) VOUCHFS_TRY(check_entry(entry, directory, file_bytes, read));

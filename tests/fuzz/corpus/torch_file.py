@@ -17,5 +17,6 @@ for name, value in VALUES.items():
     whole = writer.zip_file(value)
     (FOLDER / (name + ".zip")).write_bytes(whole)
     (FOLDER / (name + ".cut")).write_bytes(whole[:-1])
+    (FOLDER / (name + ".two_sizes")).write_bytes(whole[:18] + b"\1\0\0\0\0\0\0\1" + whole[26:-1])
     (FOLDER / (name + ".zip32")).write_bytes(writer.zip_file(value, zip64=False, checksums=False))
     (FOLDER / (name + ".legacy")).write_bytes(writer.legacy_file(value))

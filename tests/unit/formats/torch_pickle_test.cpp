@@ -164,7 +164,7 @@ TEST(TorchPickle, GlobalsAreListedOnceWithTheirPlaceAndNothingIsRun) {
 }
 
 TEST(TorchPickle, GlobalsOfThe4thProtocolAreListedAsWell) {
-  const auto torch = read_pickle(std::string("\x80\x04\x8c\x05posix\x94\x8c\x06system\x94\x93\x94\x8c\x02id\x94\x85\x94R\x94.", 34));
+  const auto torch = read_pickle("\x80\x04\x8c\x05posix\x94\x8c\x06system\x94\x93\x94\x8c\x02id\x94\x85\x94R\x94.");
   EXPECT_FALSE(torch.problem);
   ASSERT_EQ(torch.globals.size(), 1U);
   EXPECT_EQ(torch.globals[0].name, "system");

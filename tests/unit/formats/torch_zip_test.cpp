@@ -9,6 +9,7 @@
 namespace vouchfs::formats::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -121,6 +122,21 @@ TEST(TorchZip, CutArchiveOfAnotherProgramListsTheSizesOfItsHeaders) {
   EXPECT_EQ(torch.records[0].bytes, 3U);
   EXPECT_TRUE(torch.records[0].usable);
   EXPECT_FALSE(torch.records[1].usable);
+}
+
+TEST(TorchZip, StoredRecordOfACutArchiveWithTwoSizesIsNotReadByEither) {
+  const std::string file = torch_zip(two_parts());
+  const std::string cut = file.substr(0, file.size() - 1);
+  for (const std::string_view name : {"data.pkl", "byteorder", "data/1"}) {
+    SCOPED_TRACE(name);
+    const TorchRecord whole = record(read_torch(file), name);
+    const std::string sizes = tests::little(whole.bytes, 4) + tests::little(0x7FFFFFFF, 4);
+    const auto torch = read_torch(patched(cut, static_cast<std::size_t>(whole.header_offset) + 18, sizes));
+    EXPECT_FALSE(record(torch, name).usable);
+    EXPECT_THAT(torch.faults, Contains(AllOf(Field(&HeaderProblem::name, "BadLocalHeader"), Field(&HeaderProblem::detail, HasSubstr("two sizes")),
+                                             Field(&HeaderProblem::offset, whole.header_offset))));
+    EXPECT_TRUE(record(torch, "version").usable) << "the walk goes on behind it";
+  }
 }
 
 TEST(TorchZip, MissingStorageIsMissingRecordWithItsTensor) {
