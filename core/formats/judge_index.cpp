@@ -246,13 +246,14 @@ class Judge {
       if (const std::string key = numbered_set_key(file); !key.empty()) sets[key].push_back(file);
       if (const auto of = file.rfind("-of-"); of != std::string::npos) ++named_of_count[file.substr(of)];
     }
+    std::map<std::string, std::vector<std::string>> members;
+    for (const std::string& member : record_.members) members[numbered_set_key(member)].push_back(member);
     for (auto& [key, files] : sets) {
       const auto first = *parse_shard_name(files.front());
       if (named_of_count[first.after_number] >= first.count) continue;
-      for (const std::string& member : record_.members)
-        if (numbered_set_key(member) == key) files.push_back(member);
+      if (const auto here = members.find(key); here != members.end()) files.insert(files.end(), here->second.begin(), here->second.end());
       ShardGroup group;
-      find_missing(files, group);
+      find_missing(files, missing_.size(), group);
       missing_.insert(group.missing.begin(), group.missing.end());
     }
   }

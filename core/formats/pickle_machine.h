@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -138,7 +139,7 @@ class PickleMachine {
   std::vector<PickleValue> stack_;
   std::vector<std::size_t> marks_;                           // heights of the stack
   std::vector<PickleValue> memo_;                            // writers number their memo from 0 …
-  std::unordered_map<std::uint32_t, PickleValue> far_memo_;  // … but may also leave holes
+  std::map<std::uint32_t, PickleValue> far_memo_;  // … but may also leave holes; the file picks the keys, so no hash table
   std::unordered_map<std::string, std::uint32_t> global_index_;
   std::optional<std::uint8_t> restricted_;
   std::optional<PickleFault> fault_;

@@ -90,7 +90,7 @@ std::string numbered_set_key(std::string_view file_name) {
   return name->before_number + '\0' + name->after_number;
 }
 
-void find_missing(const std::vector<std::string>& present, ShardGroup& group) {
+void find_missing(const std::vector<std::string>& present, std::size_t listed, ShardGroup& group) {
   std::set<std::uint64_t> numbers;
   for (const std::string& file : present) numbers.insert(parse_shard_name(file)->number);
   const ShardName first = *parse_shard_name(present.front());
@@ -100,7 +100,8 @@ void find_missing(const std::vector<std::string>& present, ShardGroup& group) {
   const std::uint64_t inside =
       static_cast<std::uint64_t>(std::count_if(numbers.begin(), numbers.end(), [&](std::uint64_t n) { return n >= low && n < low + first.count; }));
   group.missing_count += first.count - inside;
-  for (std::uint64_t n = low; n < low + first.count && group.missing.size() < kMaxMissingListed; ++n) {
+  const std::uint64_t most = listed < kMaxMissingListed ? kMaxMissingListed - listed : 1;
+  for (std::uint64_t n = low; n < low + first.count && group.missing.size() < most; ++n) {
     if (numbers.count(n) != 0) continue;
     std::string digits = std::to_string(n);
     if (digits.size() < first.digits) digits.insert(0, first.digits - digits.size(), '0');
@@ -131,6 +132,7 @@ std::vector<ShardGroup> group_shards(const std::vector<std::string>& file_names,
   const bool only_set = sets.size() == 1 && foreign == 1;
 
   std::vector<ShardGroup> groups;
+  std::size_t listed = 0;
   for (auto& [key, files] : sets) {
     IndexName name = name_of_set(*parse_shard_name(files.front()), family);
     // Readers look for one name; a folder with one numbered set under another name gets its index under that name.
@@ -141,7 +143,8 @@ std::vector<ShardGroup> group_shards(const std::vector<std::string>& file_names,
     group.files = files;
     group.single = single_name(name);
     group.single_beside = here.count(group.single + std::string(shard_ending(family))) != 0;
-    find_missing(files, group);
+    find_missing(files, listed, group);
+    listed += group.missing.size();
     groups.push_back(std::move(group));
   }
   if (sets.empty() && family == IndexFamily::safetensors) {

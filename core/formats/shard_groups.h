@@ -41,15 +41,15 @@ struct ShardGroup {
   std::string single;                // "STEM[.VARIANT]": a file of this name and an ending readers know holds the whole model
   bool single_beside = false;        // it is there too, in this family: readers take that one
 };
-// A name may claim any count; so many missing names are written out.
+// A name may claim any count; so many missing names are written out, of all sets together, but at least one of each.
 inline constexpr std::uint64_t kMaxMissingListed = 10'000;
 
 // The groups of one family in a folder, from the names alone: numbered sets, or else, of safetensors, all plain files when they are two and
 // more (a plain .bin may be anything: training_args.bin, optimizer.bin). Files in subfolders (names with '/') and of other endings belong to none.
 std::vector<ShardGroup> group_shards(const std::vector<std::string>& file_names, IndexFamily family = IndexFamily::safetensors);
 
-// Files that the numbering of one set says must be there. `present`: names of that set, at least one.
-void find_missing(const std::vector<std::string>& present, ShardGroup& group);
+// Files that the numbering of one set says must be there. `present`: names of that set, at least one. `listed`: names written out for other sets.
+void find_missing(const std::vector<std::string>& present, std::size_t listed, ShardGroup& group);
 
 // What two names of one numbered set have in common: everything but the number. Empty for a name without numbers.
 std::string numbered_set_key(std::string_view file_name);

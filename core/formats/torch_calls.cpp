@@ -9,10 +9,16 @@
 namespace vouchfs::formats {
 namespace {
 
-// A tuple of sizes can be used again and again, so a long one must not be copied each time. PyTorch itself works with at most 64.
+// PyTorch itself works with at most 64.
 constexpr std::size_t kMaxDimensions = 1024;
 // Items copied out of lists and dicts into new ones, all together.
 constexpr std::uint64_t kMaxCopiedItems = 8U << 20;
+// No known function takes more. A longer tuple can be handed over again and again, so it must not be copied each time either.
+constexpr std::size_t kMaxArguments = 16;
+// Sizes of so many dimensions cost no more than the tensor itself; those of more count as copied items.
+constexpr std::size_t kUsualDimensions = 8;
+// Keys are short numbers. Each storage of a pickle compares its own, and thousands may share a long one.
+constexpr std::uint32_t kMaxStorageKey = 256;
 
 }  // namespace
 
@@ -76,7 +82,7 @@ const TorchDtype* TorchCalls::dtype_of(const PickleValue& value) const noexcept 
 }
 
 // A tuple, torch.Size or list of numbers that are not negative.
-std::optional<std::vector<std::uint64_t>> TorchCalls::sizes_of(const PickleValue& value) const {
+std::optional<std::vector<std::uint64_t>> TorchCalls::sizes_of(const PickleValue& value) {
   if (!value.is(PickleKind::object)) return std::nullopt;
   const PickleObject* object = &heap_.objects[value.index];
   if (object->shape == PickleShape::instance) {  // torch.Size((2, 3))
@@ -86,6 +92,7 @@ std::optional<std::vector<std::uint64_t>> TorchCalls::sizes_of(const PickleValue
   }
   if (object->shape != PickleShape::tuple && object->shape != PickleShape::list) return std::nullopt;
   if (object->items.size() > kMaxDimensions) return std::nullopt;
+  if (object->items.size() > kUsualDimensions && !may_copy(object->items.size())) return std::nullopt;
   std::vector<std::uint64_t> sizes;
   for (const PickleValue& item : object->items) {
     if (!item.is(PickleKind::integer) || item.number < 0) return std::nullopt;
@@ -171,7 +178,7 @@ std::optional<PickleValue> TorchCalls::make_quantized(const Args& args) {
 // (layout, (indices, values, size, …)) or (layout, (compressed indices, plain indices, values, size))
 std::optional<PickleValue> TorchCalls::make_sparse(const Args& args) {
   const Args* data = args.size() != 2 ? nullptr : tuple_of(args[1]);
-  if (data == nullptr || data->size() < 3) return std::nullopt;
+  if (data == nullptr || data->size() < 3 || data->size() > kMaxArguments) return std::nullopt;
   std::string_view layout;
   if (const PickleObject* call = object_of(args[0], PickleShape::instance))  // torch.serialization._get_layout("torch.sparse_csr")
     if (const Args* name = tuple_of(call->args); name != nullptr && name->size() == 1) layout = text_of(name->front());
@@ -260,7 +267,7 @@ PickleValue TorchCalls::call(PickleValue callee, PickleValue args) {
     const PickleGlobal* global = global_of(callee);
     const Args* list = tuple_of(args);
     if (global == nullptr || list == nullptr || !global->name.starts_with("_rebuild_from_type")) break;
-    if (list->size() < 3) break;
+    if (list->size() < 3 || list->size() > kMaxArguments) break;
     const Args outer = *list;
     callee = outer[0];
     args = outer[2];
@@ -269,7 +276,7 @@ PickleValue TorchCalls::call(PickleValue callee, PickleValue args) {
   std::optional<PickleValue> made;
   const PickleGlobal* global = global_of(callee);
   const Args* list = tuple_of(args);
-  if (global != nullptr && list != nullptr)
+  if (global != nullptr && list != nullptr && list->size() <= kMaxArguments)
     if (const Known* known = find_known(global->module, global->name)) made = (this->*known->make)(Args(*list));
   PickleValue value = made ? *made : instance(callee, args);
   for (auto state = states.rbegin(); state != states.rend(); ++state) value = with_state(value, *state);
@@ -288,6 +295,7 @@ std::optional<PickleValue> TorchCalls::persistent(const PickleValue& id) {
   PickleStorage storage{(*parts)[2], {}, 1, 0, 0, 0};
   if (dtype == nullptr || !count.is(PickleKind::integer) || count.number < 0) return std::nullopt;
   if (!storage.key.is(PickleKind::text) && !storage.key.is(PickleKind::bytes)) return std::nullopt;
+  if (storage.key.index > kMaxStorageKey) return std::nullopt;
   storage.dtype = dtype->name;
   storage.element = dtype->bytes;
   if (__builtin_mul_overflow(static_cast<std::uint64_t>(count.number), dtype->bytes, &storage.bytes)) return std::nullopt;
@@ -311,7 +319,7 @@ void TorchCalls::build(PickleValue object, const PickleValue& state) {
   const PickleObject& made = heap_.objects[object.index];
   const Args* args = tuple_of(state);
   // Before _rebuild_tensor: an empty tensor gets (storage, offset, size, stride) as its state.
-  if (made.shape == PickleShape::instance && args != nullptr && args->size() >= 4)
+  if (made.shape == PickleShape::instance && args != nullptr && args->size() >= 4 && args->size() <= kMaxArguments)
     if (const auto tensor = make_tensor(Args(*args))) {
       heap_.objects[object.index] = pickle_object(PickleShape::dict, {{PickleKind::word, 0, 0}, *tensor});
       return;

@@ -37,7 +37,7 @@ class TorchCalls {
   const PickleGlobal* global_of(const PickleValue& value) const noexcept;
   std::string_view text_of(const PickleValue& value) const noexcept;
   const TorchDtype* dtype_of(const PickleValue& value) const noexcept;
-  std::optional<std::vector<std::uint64_t>> sizes_of(const PickleValue& value) const;
+  std::optional<std::vector<std::uint64_t>> sizes_of(const PickleValue& value);
   bool holds_tensor(const PickleValue& value) const noexcept;
 
   PickleValue add(PickleObject object);

@@ -13,7 +13,7 @@ namespace {
 
 // Children of containers that are entered again: a dict with two names is fine, lists that double each other's content are not.
 constexpr std::uint64_t kMaxRepeated = 1U << 20;
-constexpr std::uint64_t kMaxNameBytes = 256U << 20;
+constexpr std::uint64_t kMaxNameBytes = 64U << 20;
 constexpr std::uint64_t kMaxNamed = 2U << 20;
 constexpr std::size_t kMaxDepth = 1000;
 
@@ -93,6 +93,8 @@ class Walk {
     if (!wanted(child.value)) return;
     if (!path_.empty() && !child.part.empty()) path_ += '.';
     path_ += child.part;
+    name_bytes_ += child.part.size();  // also of containers: a key may be long, and come again and again
+    if (name_bytes_ > kMaxNameBytes) return refuse_names();
     if (child.value.is(PickleKind::tensor)) return found(child.value.index);
     if (on_path_[child.value.index]) return;  // a container within itself
     if (frames_.size() >= kMaxDepth) {
@@ -111,12 +113,11 @@ class Walk {
   void found(std::uint32_t tensor) {
     std::string name = path_.empty() ? "tensor" : path_;
     name_bytes_ += name.size();
-    if (name_bytes_ > kMaxNameBytes || found_.list.size() >= kMaxNamed) {
-      found_.too_large = "its tensors have more names than any model's";
-      return;
-    }
+    if (name_bytes_ > kMaxNameBytes || found_.list.size() >= kMaxNamed) return refuse_names();
     found_.list.push_back({std::move(name), tensor});
   }
+
+  void refuse_names() { found_.too_large = "its tensors have more names than any model's"; }
 
   const PickleHeap& heap_;
   const PickleBytes& bytes_;

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/utf8.h"
@@ -157,7 +158,7 @@ class TorchZip {
     const std::string name = std::string(kStorages) + std::string(key);
     const ZipEntry* entry = find(name);
     if (entry == nullptr) return {false, 0, 0, missing("MissingRecord", name, "record '" + shown_name(name) + "' is missing")};
-    reported_.push_back(entry);
+    reported_.insert(entry);
     if (entry->begin == 0) return {false, 0, 0, entry->problem};
     if (!is_plain(*entry)) return {false, 0, 0, compressed(*entry, name)};
     return {true, entry->begin, entry->bytes, entry->problem};
@@ -166,12 +167,12 @@ class TorchZip {
   // Problems of records that no storage needs.
   void report_others() {
     for (const ZipEntry& entry : entries_)
-      if (entry.problem && std::find(reported_.begin(), reported_.end(), &entry) == reported_.end()) report(entry);
+      if (entry.problem && !reported_.contains(&entry)) report(entry);
   }
 
   void report(const ZipEntry& entry) {
     file_.faults.push_back(*entry.problem);
-    reported_.push_back(&entry);
+    reported_.insert(&entry);
   }
 
   std::uint64_t file_bytes_;
@@ -186,7 +187,7 @@ class TorchZip {
   std::optional<PickleValue> root_;
   std::uint64_t pickle_end_ = 0;
   std::unordered_map<std::string_view, std::uint64_t> storage_bytes_;
-  std::vector<const ZipEntry*> reported_;
+  std::unordered_set<const ZipEntry*> reported_;
 };
 
 }  // namespace

@@ -16,6 +16,8 @@ constexpr std::uint64_t kDescriptorBytes = 16;    // signature, CRC-32, two size
 constexpr std::uint64_t kDescriptor64Bytes = 24;  // the same with sizes of 8 bytes
 constexpr std::uint64_t kDescriptorFlag = 8;
 constexpr std::uint64_t kIn64 = 0xFFFFFFFF;
+constexpr std::uint64_t kFirstScan = 4096;
+static_assert((kMaxScan / kFirstScan & (kMaxScan / kFirstScan - 1)) == 0, "the last piece ends at kMaxScan");
 
 Result<std::string> read_up_to(const ReadAt& read, std::uint64_t offset, std::uint64_t count, std::uint64_t file_bytes) {
   std::string text;
@@ -32,9 +34,17 @@ std::uint64_t descriptor_bytes(std::string_view text, std::uint64_t bytes) {
 
 // The size of content of which only the descriptor behind it tells: a signature whose sizes are the way to it.
 Result<std::optional<std::uint64_t>> scan_size(std::uint64_t content, std::uint64_t file_bytes, const ReadAt& read) {
-  VOUCHFS_ASSIGN(const std::string text, read_up_to(read, content, kMaxScan, file_bytes));
-  for (std::size_t at = text.find(kDescriptorSignature); at != std::string::npos; at = text.find(kDescriptorSignature, at + 1))
-    if (descriptor_bytes(std::string_view(text).substr(at), at) != 0) return std::optional<std::uint64_t>(at);
+  // In growing pieces, so that a file of many such members costs no more than a few times its own bytes.
+  std::string text;
+  for (std::uint64_t count = kFirstScan; count <= kMaxScan; count *= 2) {
+    VOUCHFS_ASSIGN(const std::string more, read_up_to(read, content + text.size(), count - text.size(), file_bytes));
+    const std::size_t again = std::min<std::size_t>(text.size(), kDescriptor64Bytes);  // one that the end of the last piece cut
+    const std::size_t from = text.size() - again;
+    text += more;
+    for (std::size_t at = text.find(kDescriptorSignature, from); at != std::string::npos; at = text.find(kDescriptorSignature, at + 1))
+      if (descriptor_bytes(std::string_view(text).substr(at), at) != 0) return std::optional<std::uint64_t>(at);
+    if (more.empty()) break;
+  }
   return std::optional<std::uint64_t>{};
 }
 

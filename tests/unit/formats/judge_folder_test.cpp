@@ -391,6 +391,25 @@ TEST(MadeUpIndex, AbsurdCountIsBounded) {
   EXPECT_FALSE(Folder().shard("model-00001-of-00000.safetensors", {"a"}).one().shown());
 }
 
+TEST(MadeUpIndex, AbsurdCountsOfManySetsAreBoundedTogether) {
+  Folder folder;
+  for (int i = 0; i < 300; ++i) folder.shard("x" + std::to_string(i) + "-1-of-99999999.safetensors", {"a"});
+  std::size_t listed = 0;
+  for (const IndexRecord& record : folder.judge()) {
+    EXPECT_THAT(record.missing_files, ::testing::Not(IsEmpty())) << "each set with a gap says so";
+    listed += record.missing_files.size();
+  }
+  EXPECT_EQ(listed, 10'000U + 299U);
+}
+
+TEST(PublishedIndex, AbsurdCountsOfManySetsAreBoundedTogether) {
+  std::map<std::string, std::string> map;
+  for (int i = 0; i < 300; ++i) map["t" + std::to_string(i)] = "x" + std::to_string(i) + "-1-of-99999999.safetensors";
+  const auto record = Folder().shard("x0-1-of-99999999.safetensors", {"t0"}).index(kIndex, index_text(map, {})).one();
+  EXPECT_LT(record.missing_files.size(), 10'000U + 2 * 300U);
+  EXPECT_GT(record.missing_files.size(), 10'000U);
+}
+
 TEST(MadeUpIndex, BrokenHeaderOrDuplicateTensorPreventsIt) {
   const auto broken = Folder().shard(kOne, {"a"}).broken(kTwo).shard(kThree, {"c"}).one();
   EXPECT_FALSE(broken.shown());

@@ -151,6 +151,40 @@ TEST(TorchPickle, DictsCopiedAgainAndAgainStopAtALimit) {
   EXPECT_THAT(torch.problem->detail, HasSubstr("again and again"));
 }
 
+// Followed step by step these take hours: the test then ends by its time limit.
+TEST(TorchPickle, ALongTupleHandedOverAgainAndAgainIsNotCopiedEachTime) {
+  const std::string put_tuple = "(" + repeated("N", 300'000) + "tq\x01" + "0";
+  EXPECT_EQ(pickle_verdict(put_tuple + pickle::global("a", "b") + ")R" + repeated("h\x01" + std::string("b"), 100'000)), "ok");
+  for (const char* name : {"_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_qtensor", "_rebuild_from_type_v2"})
+    EXPECT_EQ(pickle_verdict(put_tuple + pickle::global("torch._utils", name) + "q\x02" + repeated("h\x02h\x01R0", 100'000) + "N"), "ok") << name;
+  const std::string sparse = put_tuple + pickle::global("torch._utils", "_rebuild_sparse_tensor") + "q\x02" + "Nh\x01\x86q\x03" + "0";
+  EXPECT_EQ(pickle_verdict(sparse + repeated("h\x02h\x03R0", 100'000) + "N"), "ok");
+}
+
+TEST(TorchPickle, SizesOfManyDimensionsSharedByManyTensorsStopAtALimit) {
+  using namespace pickle;
+  const std::string sizes = tuple(repeated("K\x01", 1024)) + "q\x01" + "0";
+  const std::string args = tuple(storage("FloatStorage", "0", 1) + "K" + std::string(1, '\0') + "h\x01h\x01") + "q\x02" + "0";
+  const auto torch = read_pickle(whole(sizes + args + global("torch._utils", "_rebuild_tensor_v2") + "q\x03" + "](" + repeated("h\x03h\x02R", 50'000) + "e"));
+  ASSERT_TRUE(torch.problem);
+  EXPECT_THAT(torch.problem->detail, HasSubstr("again and again"));
+}
+
+TEST(TorchPickle, ALongKeyOfManyContainersStopsAtALimit) {
+  const std::string key = pickle::text(std::string(400'000, 'k')) + "q\x01" + "0";
+  for (const std::string& value : {key + "]q\x02" + "0" + pickle::dict(repeated("h\x01h\x02", 100'000)),                    // beside each other
+                                   key + repeated("}(h\x01", 900) + "N" + repeated("u", 900)}) {  // within each other
+    const auto torch = read_pickle(pickle::whole(value));
+    ASSERT_TRUE(torch.problem);
+    EXPECT_THAT(torch.problem->detail, HasSubstr("more names than any model's"));
+  }
+}
+
+TEST(TorchPickle, AStorageWithALongKeyIsBadPickle) {
+  EXPECT_EQ(pickle_verdict(pickle::storage("FloatStorage", std::string(256, '1'), 1)), "MissingRecord");
+  EXPECT_EQ(pickle_verdict(pickle::storage("FloatStorage", std::string(257, '1'), 1)), "BadPickle");
+}
+
 TEST(TorchPickle, GlobalsAreListedOnceWithTheirPlaceAndNothingIsRun) {
   const std::string call = pickle::call("posix", "system", pickle::text("touch /nowhere/ran"));
   const auto torch = read_pickle(pickle::whole(pickle::list(call + call + pickle::call("collections", "OrderedDict", ""))));

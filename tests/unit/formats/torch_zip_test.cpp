@@ -100,6 +100,38 @@ TEST(TorchZip, CutBeforeAStorageReportsItsRecordMissing) {
   EXPECT_EQ(cut.faults[1].tensor, "b");
 }
 
+// A local header with a descriptor behind `content`, as torch writes it, but of no name that the pickle knows.
+std::string member_of_unknown_size(const std::string& content) {
+  using tests::little;
+  const std::string sizes = little(content.size(), 4) + little(content.size(), 4);
+  return "PK\x03\x04" + little(20, 2) + little(8, 2) + std::string(18, '\0') + little(3, 2) + little(0, 2) + "a/b" + content + "PK\x07\x08" + little(0, 4) + sizes;
+}
+
+TEST(TorchZip, MembersWhoseSizeOnlyADescriptorTellsCostAFewReadsOfTheFile) {
+  std::string file;
+  for (int i = 0; i < 20'000; ++i) file += member_of_unknown_size({});
+  std::uint64_t bytes_read = 0;
+  const ReadAt inner = reader_of(file);
+  const auto torch = read_torch_file(file.size(), [&](std::uint64_t offset, std::span<std::uint8_t> dst) {
+    bytes_read += dst.size();
+    return inner(offset, dst);
+  });
+  ASSERT_TRUE(torch);
+  EXPECT_EQ(torch->records.size(), 20'000U);
+  EXPECT_LT(bytes_read, 100 * file.size()) << "a scan looks at 4096 bytes before it looks further";
+}
+
+TEST(TorchZip, DescriptorIsFoundWhereverItLies) {
+  for (const std::size_t bytes : {0U, 1U, 4070U, 4079U, 4080U, 4092U, 4093U, 4096U, 8180U, 60'000U, (1U << 20) - 24}) {
+    const std::string file = member_of_unknown_size(std::string(bytes, 'x')) + member_of_unknown_size("last");
+    const auto torch = read_torch(file);
+    ASSERT_EQ(torch.records.size(), 2U) << bytes;
+    EXPECT_EQ(torch.records[0].bytes, bytes);
+    EXPECT_EQ(torch.records[1].bytes, 4U);
+  }
+  EXPECT_EQ(read_torch(member_of_unknown_size(std::string(1U << 20, 'x')) + member_of_unknown_size("last")).records.size(), 1U) << "past the limit of a scan";
+}
+
 TEST(TorchZip, CutAtEveryLengthIsRefusedAndKeepsWhatIsWhole) {
   const std::string file = torch_zip(two_parts());
   const auto whole = read_torch(file);
