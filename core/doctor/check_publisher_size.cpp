@@ -1,5 +1,6 @@
 // Sizes against what the publisher said, and files of the publisher's listing that are not here.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/utf8.h"
@@ -78,18 +79,18 @@ class Wanted {
   bool any_weights_ = false;
 };
 
-// Tensors that an index gives to this file.
-std::vector<std::string> promised_tensors(const ModelFacts& model, const std::string& path) {
-  std::set<std::string> names;
+// Tensors that indexes give to files that are not here, by path.
+using Promised = std::map<std::string, std::set<std::string>>;
+Promised promised_tensors(const ModelFacts& model) {
+  Promised promised;
   for (const formats::IndexRecord& record : model.table.indexes)
-    for (const auto& [tensor, file] : record.absent_weights)
-      if (join_path(record.folder, file) == path) names.insert(tensor);
-  return {names.begin(), names.end()};
+    for (const auto& [tensor, file] : record.absent_weights) promised[join_path(record.folder, file)].insert(tensor);
+  return promised;
 }
 
-void say_absent(const ModelFacts& model, const publisher::AbsentFile& absent, Findings& findings) {
+void say_absent(const ModelFacts& model, const publisher::AbsentFile& absent, const Promised& promised, Findings& findings) {
   Finding finding = about(model, absent.path, "publisher.absent_file");
-  finding.tensors = promised_tensors(model, absent.path);
+  if (const auto tensors = promised.find(absent.path); tensors != promised.end()) finding.tensors.assign(tensors->second.begin(), tensors->second.end());
   finding.message = "missing: " + printable(absent.evidence.from) + " names it";
   if (absent.evidence.bytes) finding.message += ", " + bytes_text(*absent.evidence.bytes);
   if (!finding.tensors.empty()) finding.message += "; " + count_text(finding.tensors.size(), "tensor") + " of the index are in it";
@@ -100,12 +101,13 @@ void say_absent(const ModelFacts& model, const publisher::AbsentFile& absent, Fi
 
 void check_absent(const ModelFacts& model, Findings& findings) {
   const Wanted wanted(model);
+  const Promised promised = promised_tensors(model);
   std::vector<std::string> others;
   for (const publisher::AbsentFile& absent : model.evidence.absent) {
     if (!wanted(absent))
       others.push_back(absent.path);
     else if (!findings.has_error(model.shown_path(absent.path)))
-      say_absent(model, absent, findings);
+      say_absent(model, absent, promised, findings);
   }
   if (others.empty()) return;
   Finding finding = about(model, others.front(), "publisher.absent_file");

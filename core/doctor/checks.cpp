@@ -16,13 +16,11 @@ void Findings::add(Finding finding) {
     if (finding.loader.empty()) finding.loader = texts_for(finding.file, facts->loader);
     if (finding.advice.empty()) finding.advice = facts->advice;
   }
+  if (finding.severity == Severity::error) with_error_.insert(finding.file);
   findings_.push_back(std::move(finding));
 }
 
-bool Findings::has_error(const std::string& shown_path) const {
-  return std::any_of(findings_.begin(), findings_.end(),
-                     [&](const Finding& finding) { return finding.severity == Severity::error && finding.file == shown_path; });
-}
+bool Findings::has_error(const std::string& shown_path) const { return with_error_.contains(shown_path); }
 
 std::span<const Check> model_checks() {
   static constexpr std::array kChecks = {

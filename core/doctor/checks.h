@@ -5,7 +5,10 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <unordered_set>
+#include <vector>
 
 #include "doctor/facts.h"
 #include "doctor/finding.h"
@@ -24,6 +27,7 @@ class Findings {
 
  private:
   std::vector<Finding> findings_;
+  std::unordered_set<std::string> with_error_;  // files
 };
 
 struct Check {

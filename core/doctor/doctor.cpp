@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <functional>
+#include <map>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -55,10 +57,16 @@ void add_totals(const ModelFacts& model, Report& report) {
 
 // A file that is lost as a whole cannot say which tensors it held; the index can.
 std::vector<Finding> name_lost_tensors(const ModelFacts& model, std::vector<Finding> findings) {
+  const auto names_none = [](const Finding& finding) { return finding.severity == Severity::error && finding.tensors.empty(); };
+  if (std::none_of(findings.begin(), findings.end(), names_none)) return findings;
+  std::unordered_map<std::string, const FileFacts*> files;  // that do not say it themselves, as findings call them
+  for (const FileFacts& file : model.files)
+    if (!names_known(file)) files.emplace(model.shown_path(file.path), &file);
+  const std::map<std::string, std::vector<std::string>> promised = tensors_by_index(model);
   for (Finding& finding : findings) {
-    if (finding.severity != Severity::error || !finding.tensors.empty()) continue;
-    const auto file = std::find_if(model.files.begin(), model.files.end(), [&](const FileFacts& one) { return model.shown_path(one.path) == finding.file; });
-    if (file != model.files.end() && !names_known(*file)) finding.tensors = tensors_by_index(model, file->path);
+    const auto file = names_none(finding) ? files.find(finding.file) : files.end();
+    if (file == files.end()) continue;
+    if (const auto found = promised.find(file->second->path); found != promised.end()) finding.tensors = found->second;
   }
   return findings;
 }

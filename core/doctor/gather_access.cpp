@@ -168,11 +168,13 @@ class Judge {
     for (const std::string& start : ways_to(path))
       for (std::size_t slash = start.find('/', 1); slash != std::string::npos; slash = start.find('/', slash + 1)) {
         const std::string folder = start.substr(0, slash);
+        if (blocking_.count(folder) != 0) return folder;
         if (passable_.count(folder) == 0) questions.push_back({folder, X_OK});
       }
+    if (questions.empty()) return std::string();
     VOUCHFS_ASSIGN(const std::vector<int> answers, ask(questions));
     for (std::size_t i = 0; i < answers.size(); ++i) {
-      if (answers[i] == EACCES) return questions[i].path;
+      if (answers[i] == EACCES) return *blocking_.insert(questions[i].path).first;
       passable_.insert(questions[i].path);
     }
     return std::string();
@@ -195,6 +197,7 @@ class Judge {
   ModelFacts& model_;
   std::optional<uid_t> user_;
   std::set<std::string> passable_;
+  std::set<std::string> blocking_;  // kept too: one folder bars all its files, and each question costs a child
 };
 
 }  // namespace

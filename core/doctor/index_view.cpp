@@ -112,16 +112,16 @@ bool is_second_kind(const ModelFacts& model, const IndexView& view) {
   return std::any_of(files.begin(), files.end(), [&](const FileFacts* file) { return file->is_weights && !file->path.ends_with(ending); });
 }
 
-std::vector<std::string> tensors_by_index(const ModelFacts& model, const std::string& path) {
+std::map<std::string, std::vector<std::string>> tensors_by_index(const ModelFacts& model) {
+  std::map<std::string, std::vector<std::string>> tensors;
   for (const FileFacts& file : model.files) {
     if (!is_readable_index(file)) continue;
-    std::vector<std::string> names;
+    std::map<std::string, std::vector<std::string>> of_index;
     const std::string folder = folder_of(file.path);
-    for (const auto& [tensor, name] : file.index->weight_map)
-      if (join_path(folder, name) == path) names.push_back(tensor);
-    if (!names.empty()) return names;
+    for (const auto& [tensor, name] : file.index->weight_map) of_index[join_path(folder, name)].push_back(tensor);
+    tensors.merge(of_index);  // of two that name a file the first counts
   }
-  return {};
+  return tensors;
 }
 
 }  // namespace vouchfs::doctor

@@ -37,8 +37,8 @@ std::vector<IndexView> index_views(const ModelFacts& model);
 // True when the folder holds weights of another kind than this index is for: with none of its own files here, it is a left-over, no missing shard.
 bool is_second_kind(const ModelFacts& model, const IndexView& view);
 
-// What the indexes say a file should hold, in their order; empty when none names it.
-std::vector<std::string> tensors_by_index(const ModelFacts& model, const std::string& path);
+// What the indexes say each file should hold, by its path; of two indexes that name a file the first one's word.
+std::map<std::string, std::vector<std::string>> tensors_by_index(const ModelFacts& model);
 
 // "f" of folder "a/b" -> path of the model; and back ("" folder: the same).
 std::string name_in(const std::string& folder, const std::string& path);

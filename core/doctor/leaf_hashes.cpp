@@ -51,7 +51,7 @@ Result<hash::Digest> LeafHashes::leaf(std::uint64_t block) {
 }
 
 Result<LeafHashes> LeafHashes::open(const std::string& tree_file, const seal::ManifestFile& sealed) {
-  VOUCHFS_ASSIGN(UniqueFd fd, open_at(AT_FDCWD, tree_file, O_RDONLY, tree_file));
+  VOUCHFS_ASSIGN(UniqueFd fd, open_at(AT_FDCWD, tree_file, O_RDONLY | O_NONBLOCK, tree_file));
   LeafHashes leaves(sealed, std::move(fd), tree_file);
   for (std::uint64_t index = 0; index < leaves.geometry_.blocks_at(0); ++index) VOUCHFS_TRY(leaves.hold(0, index));
   return leaves;

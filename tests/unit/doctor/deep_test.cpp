@@ -1,4 +1,6 @@
 // The one read of every byte: seal, publisher, checksums, zeros, values that are not finite.
+#include <sys/stat.h>
+
 #include <cmath>
 #include <cstring>
 
@@ -163,6 +165,16 @@ TEST_F(DeepModel, ADamagedTreeIsSaidAndTheDigestOfTheManifestJudgesTheFile) {
   bytes_[b()] = static_cast<char>(bytes_[b()] ^ 1);
   save();
   EXPECT_THAT(deep(), ElementsAre(std::string("error seal.block_mismatch ") + kFile, std::string("warning seal.unusable ") + kFile));
+}
+
+// Opening a fifo for reading waits for a writer, and for a hostile seal that is for ever.
+TEST_F(DeepModel, AFifoInPlaceOfATreeIsNoGoodTree) {
+  ASSERT_TRUE(folder_.ingest());
+  for (const auto& entry : stdfs::directory_iterator(folder_.path(".vouch/trees"))) {
+    stdfs::remove(entry.path());
+    ASSERT_EQ(::mkfifo(entry.path().c_str(), 0600), 0);
+  }
+  EXPECT_THAT(deep(), ElementsAre(std::string("warning seal.unusable ") + kFile));
 }
 
 TEST_F(DeepModel, FileOfOneBlockIsHeldToTheSeal) {
