@@ -4,12 +4,17 @@
 
 #ifdef VOUCHFS_HAVE_LIBGIT2
 
+#include <fcntl.h>
 #include <git2.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
+#include <string_view>
 #include <vector>
 
+#include "base/file.h"
 #include "base/utf8.h"
 #include "formats/lfs_pointer.h"
 #include "formats/shard_groups.h"
@@ -74,6 +79,51 @@ std::optional<std::string> prefix_in(const char* work_tree, const std::string& f
   const std::string relative = real.lexically_relative(top).string();
   if (relative == ".") return std::string();
   return formats::is_plain_relative_path(relative) ? std::optional(relative) : std::nullopt;
+}
+
+// What libgit2 opens of a repository, it opens without a look at what it is: a fifo would hold it for ever.
+bool has_odd_file(const stdfs::path& git_dir) {
+  constexpr int kDeepest = 64;
+  static constexpr std::string_view kNotRead[] = {"hooks", "lfs", "logs", "modules", "worktrees"};  // by libgit2 for this repository
+  std::error_code failed;
+  std::size_t looked_at = 0;
+  for (stdfs::recursive_directory_iterator at(git_dir, failed), end; !failed && at != end; at.increment(failed)) {
+    std::error_code ignored;
+    const stdfs::file_status what = at->status(ignored);
+    // A socket cannot be opened at all, and Git's own file watcher has one.
+    if (stdfs::is_fifo(what) || stdfs::is_character_file(what) || stdfs::is_block_file(what)) return true;
+    if (++looked_at > kMaxFiles || at.depth() > kDeepest) return true;
+    const std::string name = at.depth() == 0 ? at->path().filename().string() : std::string();
+    if (std::find(std::begin(kNotRead), std::end(kNotRead), name) != std::end(kNotRead)) at.disable_recursion_pending();
+  }
+  return false;
+}
+
+// The folder that holds the objects: of a worktree not its own.
+stdfs::path common_dir(const stdfs::path& git_dir) {
+  const auto common = read_whole_file(AT_FDCWD, (git_dir / "commondir").string(), kMaxCommitBytes, git_dir.string());
+  return common ? (git_dir / common->substr(0, common->find_first_of("\r\n"))).lexically_normal() : git_dir;
+}
+
+// Where objects are borrowed from, a line each.
+std::vector<stdfs::path> alternates(const stdfs::path& objects) {
+  std::vector<stdfs::path> folders;
+  const auto text = read_whole_file(AT_FDCWD, (objects / "info/alternates").string(), kMaxCommitBytes, objects.string());
+  std::istringstream lines(text ? *text : std::string());
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty() && line.front() != '#') folders.push_back((objects / line).lexically_normal());
+  return folders;
+}
+
+// Fails: bad_format when some file of the repository is none that can be read to its end.
+Status check_files(const std::string& git_dir, const std::string& folder) {
+  const stdfs::path common = common_dir(git_dir);
+  std::vector<stdfs::path> left = {git_dir};
+  if (common != stdfs::path(git_dir)) left.push_back(common);
+  for (stdfs::path& lender : alternates(common / "objects")) left.push_back(std::move(lender));
+  for (const stdfs::path& one : left)
+    if (has_odd_file(one)) return fail(ErrorCode::bad_format, "it holds a fifo or a device, or far too many files: " + printable(one.string()), folder);
+  return {};
 }
 
 }  // namespace
@@ -160,6 +210,11 @@ Result<std::unique_ptr<GitRepository>> GitRepository::around(const std::string& 
   set_up_library();
   auto state = std::make_unique<State>();
   state->folder = folder;
+  git_buf found = {};
+  const int discovered = git_repository_discover(&found, folder.c_str(), 0, nullptr);
+  const std::string git_dir = discovered == 0 ? std::string(found.ptr, found.size) : std::string();
+  git_buf_dispose(&found);
+  if (discovered == 0) VOUCHFS_TRY(check_files(git_dir, folder));
   git_repository* repository = nullptr;
   const int opened = git_repository_open_ext(&repository, folder.c_str(), 0, nullptr);
   if (opened == GIT_ENOTFOUND) return std::unique_ptr<GitRepository>();

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "unit/publisher/stores.h"
 
@@ -135,6 +137,25 @@ TEST_F(GitEvidence, ThatCannotBeReadIsANote) {
   const EvidenceMap map = find("repo", {"a"});
   EXPECT_THAT(map.files, IsEmpty());
   EXPECT_THAT(map.notes, ElementsAre(HasSubstr("the Git repository cannot be used")));
+}
+
+// Opening a fifo waits for a writer: the test ends by its time limit where one is opened.
+TEST_F(GitEvidence, OfARepositoryWithAFifoIsANoteAndNotAWaitWithoutEnd) {
+  scratch.put("repo/config.json", "{}");
+  commit_all();
+  test::fs::create_directories(scratch.path("lender/info"));
+  for (const char* name : {"repo/.git/config", "repo/.git/refs/heads/other", "repo/.git/objects/info/alternates", "lender/fifo"}) {
+    if (std::string_view(name) == "lender/fifo") scratch.put("repo/.git/objects/info/alternates", scratch.path("lender") + "\n");
+    const std::string kept = scratch.path("kept");
+    const bool there = test::fs::exists(scratch.path(name));
+    if (there) test::fs::rename(scratch.path(name), kept);
+    ASSERT_EQ(::mkfifo(scratch.path(name).c_str(), 0600), 0);
+    const EvidenceMap map = find("repo", {"config.json"});
+    EXPECT_THAT(map.notes, ElementsAre(HasSubstr("holds a fifo"))) << name;
+    test::fs::remove(scratch.path(name));
+    if (there) test::fs::rename(kept, scratch.path(name));
+  }
+  EXPECT_THAT(find("repo", {"config.json"}).notes, IsEmpty());
 }
 
 TEST_F(GitEvidence, IsNotTakenFromAnObjectThatIsNotWhatItsNameSays) {
