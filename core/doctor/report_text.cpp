@@ -25,7 +25,9 @@ void add_wrapped(std::string& out, const std::string& text, std::size_t width) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
     const std::size_t word = end - at;
-    if (used != 0 && used + 1 + word > room) used = 0, out += '\n';
+    // A line that begins with "::" is a command to a CI server, and words of a model's own names stand here too.
+    const bool may_begin_line = text.compare(at, 2, "::") != 0;
+    if (used != 0 && used + 1 + word > room && may_begin_line) used = 0, out += '\n';
     out.append(used == 0 ? std::string(kIndent, ' ') : " ").append(text, at, word);
     used += word + (used == 0 ? 0 : 1);
     at = end + 1;

@@ -238,6 +238,15 @@ TEST(Diagnose, ModelsBelowAFolderHaveTheirPlaceInFindings) {
   EXPECT_THAT(said(report.findings), ElementsAre("error file.empty two/model.safetensors"));
 }
 
+TEST(ToText, BeginsNoLineWithACommandToACiServer) {
+  Report report;
+  Finding& finding = report.findings.emplace_back();
+  finding.code = "index.malformed";
+  finding.message = "a long sentence";
+  for (int i = 0; i < 40; ++i) finding.message += " about a tensor ::stop-commands::" + std::string(static_cast<std::size_t>(i), 'x');
+  EXPECT_THAT(to_text(report, 60), testing::Not(testing::ContainsRegex("\n *::")));
+}
+
 TEST(ToText, GroupsEqualNotesAndEndsWithTheVerdict) {
   const ScratchFolder folder;
   for (int i = 0; i < 5; ++i)
