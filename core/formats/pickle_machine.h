@@ -137,8 +137,8 @@ class PickleMachine {
   bool cut_ = false;
   std::uint64_t pushed_ = 0;
   std::vector<PickleValue> stack_;
-  std::vector<std::size_t> marks_;                           // heights of the stack
-  std::vector<PickleValue> memo_;                            // writers number their memo from 0 …
+  std::vector<std::size_t> marks_;                 // heights of the stack
+  std::vector<PickleValue> memo_;                  // writers number their memo from 0 …
   std::map<std::uint32_t, PickleValue> far_memo_;  // … but may also leave holes; the file picks the keys, so no hash table
   std::unordered_map<std::string, std::uint32_t> global_index_;
   std::optional<std::uint8_t> restricted_;

@@ -172,8 +172,8 @@ TEST(TorchPickle, SizesOfManyDimensionsSharedByManyTensorsStopAtALimit) {
 
 TEST(TorchPickle, ALongKeyOfManyContainersStopsAtALimit) {
   const std::string key = pickle::text(std::string(400'000, 'k')) + "q\x01" + "0";
-  for (const std::string& value : {key + "]q\x02" + "0" + pickle::dict(repeated("h\x01h\x02", 100'000)),                    // beside each other
-                                   key + repeated("}(h\x01", 900) + "N" + repeated("u", 900)}) {  // within each other
+  for (const std::string& value : {key + "]q\x02" + "0" + pickle::dict(repeated("h\x01h\x02", 100'000)),  // beside each other
+                                   key + repeated("}(h\x01", 900) + "N" + repeated("u", 900)}) {          // within each other
     const auto torch = read_pickle(pickle::whole(value));
     ASSERT_TRUE(torch.problem);
     EXPECT_THAT(torch.problem->detail, HasSubstr("more names than any model's"));

@@ -104,7 +104,8 @@ TEST(TorchZip, CutBeforeAStorageReportsItsRecordMissing) {
 std::string member_of_unknown_size(const std::string& content) {
   using tests::little;
   const std::string sizes = little(content.size(), 4) + little(content.size(), 4);
-  return "PK\x03\x04" + little(20, 2) + little(8, 2) + std::string(18, '\0') + little(3, 2) + little(0, 2) + "a/b" + content + "PK\x07\x08" + little(0, 4) + sizes;
+  return "PK\x03\x04" + little(20, 2) + little(8, 2) + std::string(18, '\0') + little(3, 2) + little(0, 2) + "a/b" + content + "PK\x07\x08" + little(0, 4) +
+         sizes;
 }
 
 TEST(TorchZip, MembersWhoseSizeOnlyADescriptorTellsCostAFewReadsOfTheFile) {
