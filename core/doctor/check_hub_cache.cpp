@@ -72,7 +72,7 @@ void check_no_exist(const ModelFacts& model, Findings& findings) {
                               : "marked as absent, so that offline libraries do not ask for it again";
     if (!present && published) finding.message += "; yet the publisher's listing names it";
     if (!present && !published) finding.severity = Severity::note;
-    finding.command = "rm " + shell_word(folder + "/" + path);
+    finding.command = "rm " + shell_word(join_path(folder, path));
     findings.add(std::move(finding));
   }
 }
@@ -101,7 +101,7 @@ void check_local_dir(const ModelFacts& model, Findings& findings) {
     const std::string by_name = etag.empty() ? std::string() : part.substr(0, part.size() - etag.size() - std::string("..incomplete").size());
     if (path.empty() && model.find(by_name) != nullptr) path = by_name;
     const bool finished = !path.empty() && model.find(path) != nullptr;
-    const auto size = size_of(folder + "/" + part);
+    const auto size = size_of(join_path(folder, part));
     Finding finding = about(model, path.empty() ? std::string(kDownloads).substr(1) + "/" + part : path, "hub.incomplete_download");
     if (finished || findings.has_error(finding.file)) finding.severity = Severity::note;
     finding.message = finished ? "left over from a download that was finished since: " + printable(part)

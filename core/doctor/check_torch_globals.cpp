@@ -114,6 +114,7 @@ std::vector<std::string> loader_texts(const formats::PickleGlobal& global) {
 void say(const ModelFacts& model, const FileFacts& file, const char* code, const std::vector<const formats::PickleGlobal*>& globals, Findings& findings) {
   if (globals.empty()) return;
   std::vector<std::string> names;
+  names.reserve(globals.size());
   for (const formats::PickleGlobal* global : globals) names.push_back(full_name(*global));
   const bool unsafe = std::string_view(code) == "torch.unsafe_global";
   Finding finding = about(model, file.path, code);

@@ -3,6 +3,7 @@
 
 namespace vouchfs::doctor {
 
+// NOLINTNEXTLINE(readability-function-size): a table, one row a code
 std::span<const CodeFacts> torch_codes() {
   using enum Severity;
   using enum Verdict;
@@ -66,13 +67,15 @@ std::span<const CodeFacts> torch_codes() {
        note,
        whole,
        "a TorchScript program, not a state dict",
-       {"Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``.", "PytorchStreamReader failed locating file data.pkl: file not found"},
+       {"Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``.",
+        "PytorchStreamReader failed locating file data.pkl: file not found"},
        "load it with torch.jit.load"},
       {"torch.bad_tensor",
        error,
        damaged,
        "a tensor reaches past its storage or has an impossible shape",
-       {"record size (… bytes) does not match expected size (… bytes", "storage has wrong byte size", "setStorage: sizes, strides, storage offset are out of bounds for storage of size N"},
+       {"record size (… bytes) does not match expected size (… bytes", "storage has wrong byte size",
+        "setStorage: sizes, strides, storage offset are out of bounds for storage of size N"},
        "save the model again; if it came like this, do not load it and ask the publisher"},
   };
   return kCodes;

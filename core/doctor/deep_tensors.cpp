@@ -86,7 +86,7 @@ TensorWatch::TensorWatch(const FileFacts& file) : state_(std::make_unique<State>
     TensorLook look;
     look.tensor = &tensor;
     if (const auto kind = float_kind(tensor.dtype); kind && !foreign_order) look.finite.emplace(*kind);
-    state_->looks.push_back(std::move(look));
+    state_->looks.push_back(look);
     previous = &tensor;
   }
   std::stable_sort(state_->looks.begin(), state_->looks.end(), [](const TensorLook& a, const TensorLook& b) { return a.tensor->begin < b.tensor->begin; });

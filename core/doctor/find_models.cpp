@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "doctor/check_parts.h"
 #include "doctor/doctor.h"
@@ -42,8 +43,9 @@ Result<Places> snapshots_of(const std::string& cache_dir, const std::optional<st
     places.push_back(std::move(place));
     return places;
   }
-  for (const std::string& commit : names_in(cache_dir + "/snapshots")) {
-    const std::string path = cache_dir + "/snapshots/" + commit;
+  const std::string snapshots = cache_dir + "/snapshots";
+  for (const std::string& commit : names_in(snapshots)) {
+    const std::string path = join_path(snapshots, commit);
     if (!is_folder(path)) continue;
     VOUCHFS_ASSIGN(Place place, publisher::resolve_place(path));
     places.push_back(std::move(place));
@@ -98,7 +100,7 @@ bool is_model(const std::string& folder) {
 
 void find_folders(const std::string& folder, int depth, Places& places) {
   for (const std::string& name : names_in(folder)) {
-    const std::string path = folder + "/" + name;
+    const std::string path = join_path(folder, name);
     if (name[0] == '.' || !is_folder(path)) continue;
     if (is_model(path))
       places.push_back(publisher::folder_place(path));
@@ -128,7 +130,7 @@ Result<Places> one_place(const std::string& argument, const std::optional<std::s
 std::vector<std::string> hub_folders(const std::string& hub) {
   std::vector<std::string> folders;
   for (const std::string& name : names_in(hub))
-    if (name.starts_with("models--") && publisher::is_hf_model_folder(hub + "/" + name)) folders.push_back(hub + "/" + name);
+    if (std::string path = join_path(hub, name); name.starts_with("models--") && publisher::is_hf_model_folder(path)) folders.push_back(std::move(path));
   return folders;
 }
 

@@ -19,10 +19,10 @@ constexpr int kMaxDepth = 64;
 
 void add_files(const std::string& root, const std::string& below, int depth, std::vector<std::string>& files) {
   if (depth > kMaxDepth) return;
-  for (const std::string& name : names_in(below.empty() ? root : root + "/" + below)) {
+  for (const std::string& name : names_in(below.empty() ? root : join_path(root, below))) {
     const std::string path = join_path(below, name);
     struct stat info {};
-    if (::lstat((root + "/" + path).c_str(), &info) != 0) continue;
+    if (::lstat(join_path(root, path).c_str(), &info) != 0) continue;
     if (S_ISDIR(info.st_mode))
       add_files(root, path, depth + 1, files);
     else if (files.size() < kMaxFiles && (S_ISREG(info.st_mode) || S_ISLNK(info.st_mode)))

@@ -92,6 +92,7 @@ Result<std::vector<int>> ask_as(const Identity& identity, const std::vector<Ques
 
 std::vector<int> ask_ourselves(const std::vector<Question>& questions) {
   std::vector<int> answers;
+  answers.reserve(questions.size());
   for (const Question& question : questions) answers.push_back(::faccessat(AT_FDCWD, question.path.c_str(), question.mode, AT_EACCESS) == 0 ? 0 : errno);
   return answers;
 }

@@ -112,7 +112,7 @@ class Scanner {
     }
     ancestors_.insert(id);
     model_.folders.push_back(folder_facts.path);
-    const Status done = folder(folder_facts.path);
+    Status done = folder(folder_facts.path);
     ancestors_.erase(id);
     return done;
   }

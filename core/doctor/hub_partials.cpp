@@ -32,8 +32,8 @@ Wishes wishes_of(const std::string& cache_dir, const std::string& revision) {
   }
   const std::string root = cache_dir + "/snapshots/" + revision;
   for (const std::string& path : files_below(root)) {
-    const auto target = link_text(root + "/" + path);
-    if (target && is_etag(base_name(*target)) && !size_of(root + "/" + path)) wishes.dangling.emplace_back(path, base_name(*target));
+    const auto target = link_text(join_path(root, path));
+    if (target && is_etag(base_name(*target)) && !size_of(join_path(root, path))) wishes.dangling.emplace_back(path, base_name(*target));
   }
   return wishes;
 }
@@ -67,15 +67,16 @@ std::optional<std::string> etag_of_partial(const std::string& name) {
 
 std::vector<HubPartial> hub_partials(const std::string& cache_dir) {
   std::vector<HubPartial> partials;
-  for (const std::string& name : names_in(cache_dir + "/blobs")) {
+  const std::string blobs = cache_dir + "/blobs";
+  for (const std::string& name : names_in(blobs)) {
     const auto etag = etag_of_partial(name);
     if (!etag) continue;
     HubPartial partial;
     partial.name = name;
     partial.etag = *etag;
     // A downloader that reserves the whole file at once leaves holes where nothing came yet.
-    if (const auto size = size_of(cache_dir + "/blobs/" + name)) partial.bytes = std::min(size->bytes, size->allocated);
-    partial.finished = size_of(cache_dir + "/blobs/" + *etag).has_value();
+    if (const auto size = size_of(join_path(blobs, name))) partial.bytes = std::min(size->bytes, size->allocated);
+    partial.finished = size_of(join_path(blobs, *etag)).has_value();
     partials.push_back(std::move(partial));
   }
   if (partials.empty()) return partials;

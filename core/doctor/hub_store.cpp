@@ -115,7 +115,7 @@ std::set<std::string> linked_blobs(const HubFolder& hub) {
   for (const std::string& revision : hub.snapshots) {
     const std::string root = hub.dir + "/snapshots/" + revision;
     for (const std::string& path : files_below(root))
-      if (const auto target = link_text(root + "/" + path)) linked.insert(base_name(*target));
+      if (const auto target = link_text(join_path(root, path))) linked.insert(base_name(*target));
   }
   return linked;
 }
@@ -157,8 +157,9 @@ void check_writable(const HubFolder& hub, Findings& findings) {
 
 void check_hub_folder(const std::string& cache_dir, const std::string& prefix, bool of_snapshot, Findings& findings) {
   HubFolder hub{cache_dir, prefix, of_snapshot, {}};
-  for (const std::string& name : names_in(cache_dir + "/snapshots"))
-    if (is_folder(cache_dir + "/snapshots/" + name)) hub.snapshots.push_back(name);
+  const std::string snapshots = cache_dir + "/snapshots";
+  for (const std::string& name : names_in(snapshots))
+    if (is_folder(join_path(snapshots, name))) hub.snapshots.push_back(name);
   if (hub.snapshots.empty()) {
     Finding finding = about_hub(hub, "snapshots", "hub.no_snapshot");
     finding.message = "no snapshot: a download was begun and nothing of it finished, or the snapshots were removed";

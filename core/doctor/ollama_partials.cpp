@@ -46,9 +46,9 @@ std::vector<OllamaPartial> ollama_partials(const std::string& blobs_dir) {
   for (const std::string& name : names) {
     if (!name.ends_with(kEnding)) continue;
     const std::string blob = name.substr(0, name.size() - kEnding.size());
-    const auto size = size_of(blobs_dir + "/" + name);
+    const auto size = size_of(join_path(blobs_dir, name));
     if (hex_of_blob(blob).empty() || !size) continue;
-    partials.push_back({name, hex_of_blob(blob), size->bytes, bytes_there(blobs_dir, names, name, *size), size_of(blobs_dir + "/" + blob).has_value()});
+    partials.push_back({name, hex_of_blob(blob), size->bytes, bytes_there(blobs_dir, names, name, *size), size_of(join_path(blobs_dir, blob)).has_value()});
   }
   return partials;
 }

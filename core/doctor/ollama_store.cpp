@@ -46,11 +46,12 @@ void say_partial(const std::string& store_dir, const std::string& prefix, const 
 void check_unused(const std::string& store_dir, const std::string& prefix, const Wanted& wanted, Findings& findings) {
   std::vector<std::string> unused;
   std::uint64_t bytes = 0;
-  for (const std::string& name : names_in(store_dir + "/blobs")) {
+  const std::string blobs = store_dir + "/blobs";
+  for (const std::string& name : names_in(blobs)) {
     const std::string hex = hex_of_blob(name);
     if (hex.empty() || wanted.digests.count(hex) != 0) continue;
     unused.push_back(name);
-    bytes += size_of(store_dir + "/blobs/" + name).value_or(FileSize{}).bytes;
+    bytes += size_of(join_path(blobs, name)).value_or(FileSize{}).bytes;
   }
   if (unused.empty() || !wanted.all_read) return;
   Finding finding;

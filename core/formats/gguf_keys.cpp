@@ -19,7 +19,13 @@ constexpr const char* kKeysText = "failed to read key-value pairs";
 constexpr const char* kHeaderText = "failed to read header";
 
 // Types of values, as the format numbers them.
-enum ValueType : std::uint32_t { kU8, kI8, kU16, kI16, kU32, kI32, kF32, kBool, kString, kArray, kU64, kI64, kF64, kTypeCount };
+constexpr std::uint32_t kU32 = 4;
+constexpr std::uint32_t kF32 = 6;
+constexpr std::uint32_t kBool = 7;
+constexpr std::uint32_t kString = 8;
+constexpr std::uint32_t kArray = 9;
+constexpr std::uint32_t kF64 = 12;
+constexpr std::uint32_t kTypeCount = 13;
 constexpr std::array<std::uint8_t, kTypeCount> kValueBytes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
 constexpr std::array<std::string_view, kTypeCount> kTypeNames = {"u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "str", "arr", "u64", "i64", "f64"};

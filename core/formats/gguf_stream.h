@@ -20,7 +20,8 @@ inline constexpr std::uint64_t kMaxGgufHeader = 1ULL << 30;
 class GgufStream {
  public:
   // `read` must outlive the stream.
-  GgufStream(std::uint64_t file_bytes, const ReadAt& read) : end_(file_bytes < kMaxGgufHeader ? file_bytes : kMaxGgufHeader), cut_short_(end_ < file_bytes), read_(read) {}
+  GgufStream(std::uint64_t file_bytes, const ReadAt& read)
+      : end_(file_bytes < kMaxGgufHeader ? file_bytes : kMaxGgufHeader), cut_short_(end_ < file_bytes), read_(read) {}
 
   std::uint64_t at() const noexcept { return at_; }
   std::uint64_t left() const noexcept { return end_ - at_; }
@@ -44,7 +45,7 @@ class GgufStream {
   bool skip(std::uint64_t bytes);
 
  private:
-  static constexpr std::size_t kPieceBytes = 64 * 1024;
+  static constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
   bool take_little_endian(std::size_t bytes, std::uint64_t& value);
   bool fill();
 

@@ -375,6 +375,7 @@ std::map<std::string, std::string> weight_map_of(const IndexRecord& record, cons
 
 std::uint64_t total_bytes_of(const std::vector<FolderShard>& members) {
   std::vector<std::string> names;
+  names.reserve(members.size());
   for (const FolderShard& member : members) names.push_back(member.file_name);
   std::sort(names.begin(), names.end());
   return read_headers(names, by_name(members)).total_bytes;

@@ -35,7 +35,7 @@ std::string_view PickleBytes::at(std::uint64_t position, std::uint64_t count) co
 std::uint64_t PickleBytes::find_newline(std::uint64_t position, std::uint64_t limit) {
   for (std::uint64_t i = position; i - position < limit && ensure(i, 1); ++i)
     if (buffer_[static_cast<std::size_t>(i)] == '\n') return i;
-  return npos;
+  return kNowhere;
 }
 
 }  // namespace vouchfs::formats

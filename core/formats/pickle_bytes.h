@@ -22,7 +22,7 @@ class PickleBytes {
   bool ensure(std::uint64_t position, std::uint64_t count);
   // Bytes that ensure() made available.
   std::string_view at(std::uint64_t position, std::uint64_t count) const;
-  // Where the next '\n' from `position` on is; npos when there is none within `limit` bytes.
+  // Where the next '\n' from `position` on is; kNowhere when there is none within `limit` bytes.
   std::uint64_t find_newline(std::uint64_t position, std::uint64_t limit);
 
   std::uint64_t file_offset(std::uint64_t position) const noexcept { return begin_ + position; }
@@ -30,7 +30,7 @@ class PickleBytes {
   bool over_limit() const noexcept { return over_limit_; }
   const Status& status() const noexcept { return status_; }
 
-  static constexpr std::uint64_t npos = UINT64_MAX;
+  static constexpr std::uint64_t kNowhere = UINT64_MAX;
 
  private:
   const ReadAt& read_;

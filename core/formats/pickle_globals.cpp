@@ -12,7 +12,7 @@ void PickleMachine::op_global() {
   std::string names[2];
   for (std::string& name : names) {
     const std::uint64_t end = bytes_.find_newline(at_, kMaxGlobalName);
-    if (end == PickleBytes::npos) {
+    if (end == PickleBytes::kNowhere) {
       if (need(kMaxGlobalName)) refuse("the name of a global has no end");
       return;
     }

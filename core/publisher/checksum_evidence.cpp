@@ -33,7 +33,7 @@ std::string named_by(const std::string& list_name) {
 std::string file_of_line(const Collector& collector, const SplitPath& list, const formats::ChecksumLine& line) {
   const std::string own = named_by(list.name);
   if (line.file.empty()) return own.empty() ? std::string() : list.folder + own;
-  const std::string path = std::filesystem::path(list.folder + line.file).lexically_normal().string();
+  std::string path = std::filesystem::path(list.folder + line.file).lexically_normal().string();
   const bool inside = line.file.front() != '/' && formats::is_plain_relative_path(path) && is_utf8(path);
   if (inside && collector.holds(path)) return path;
   // NAME.sha256 made in another folder: "build/NAME", "/srv/build/NAME".

@@ -95,7 +95,7 @@ Error no_such_ollama_model(const std::string& argument, const std::vector<std::s
 std::optional<std::string> store_with(const std::vector<std::string>& stores, const std::string& manifest, const std::string& seal) {
   for (const std::string& wanted : {manifest, seal})
     for (const std::string& store : stores)
-      if (exists(store + "/" + wanted)) return without_slashes(store);
+      if (exists((stdfs::path(store) / wanted).string())) return without_slashes(store);
   return std::nullopt;
 }
 
