@@ -1,9 +1,13 @@
 #include "doctor/deep.h"
 
 #include <algorithm>
+#include <functional>
+#include <new>
+#include <optional>
 #include <thread>
 
 #include "base/aligned_buffer.h"
+#include "base/threads.h"
 #include "doctor/deep_file.h"
 
 namespace vouchfs::doctor {
@@ -24,8 +28,17 @@ class DeepRun {
   }
 
   std::size_t files() const noexcept { return order_.size(); }
-  void work() {
-    AlignedBuffer buffer(kReadBytes);
+  // On a thread of its own: without memory for its buffer it leaves the files to the others.
+  void help() {
+    std::optional<AlignedBuffer> buffer;
+    try {
+      buffer.emplace(kReadBytes);
+    } catch (const std::bad_alloc&) {
+      return;
+    }
+    work(*buffer);
+  }
+  void work(AlignedBuffer& buffer) {
     for (std::size_t turn = next_.fetch_add(1); turn < order_.size(); turn = next_.fetch_add(1)) {
       const std::size_t i = order_[turn];
       auto found = deep_file(context_, context_.model.files[i], has_error_[i], buffer.span());
@@ -53,9 +66,10 @@ Status deep_checks(const ModelFacts& model, unsigned jobs, const std::shared_ptr
   const DeepContext context{model, engine, progress, cancel};
   DeepRun run(context, findings);
   const std::size_t wanted = jobs == 0 ? std::max(1U, std::thread::hardware_concurrency()) : jobs;
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < std::min(wanted, run.files()); ++i) threads.emplace_back([&run] { run.work(); });
-  run.work();
+  AlignedBuffer buffer(kReadBytes);
+  const std::function<void()> helper = [&run] { run.help(); };
+  std::vector<std::thread> threads = start_threads(std::max<std::size_t>(1, std::min(wanted, run.files())) - 1, helper);
+  run.work(buffer);
   for (std::thread& thread : threads) thread.join();
   VOUCHFS_TRY(cancel.check());
   run.hand_over(findings);

@@ -1,10 +1,13 @@
 #include "ingest/file_jobs.h"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <thread>
+
+#include "base/threads.h"
 
 namespace vouchfs::ingest {
 namespace {
@@ -45,8 +48,8 @@ Result<std::vector<SealedFile>> seal_all(const std::vector<ScannedFile>& files, 
       stop = true;
     }
   };
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < thread_count(jobs, files.size()); ++i) threads.emplace_back(work);
+  const std::function<void()> worker = work;
+  std::vector<std::thread> threads = start_threads(thread_count(jobs, files.size()) - 1, worker);
   work();
   for (std::thread& thread : threads) thread.join();
   if (first_error) return fail(std::move(*first_error));

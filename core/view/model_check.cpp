@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <mutex>
 #include <thread>
 
 #include "base/aligned_buffer.h"
+#include "base/threads.h"
 #include "seal/tensor_table.h"
 
 namespace vouchfs::view {
@@ -71,7 +73,8 @@ void Checker::plan_file(std::size_t index) {
     add_run(index, 0, blocks, verify::BadKind::source_error, lost, lost ? "the file is not there" : stamp.error().describe());
   } else if (stamp->bytes < bytes) {
     there = stamp->bytes / kBlockBytes;
-    add_run(index, there, blocks - there, verify::BadKind::truncated, false, "the file ends at byte " + std::to_string(stamp->bytes) + " of " + std::to_string(bytes));
+    add_run(index, there, blocks - there, verify::BadKind::truncated, false,
+            "the file ends at byte " + std::to_string(stamp->bytes) + " of " + std::to_string(bytes));
   }
   progress_.bytes_done += bytes - clipped_end(bytes, there);
   for (std::uint64_t first = 0; first < there; first += kPieceBlocks) pieces_.push_back({index, first, std::min(kPieceBlocks, there - first)});
@@ -91,8 +94,8 @@ void Checker::add_run(std::size_t file, std::uint64_t first, std::uint64_t block
 void Checker::run(unsigned jobs) {
   const unsigned wanted = jobs != 0 ? jobs : std::max(1U, std::thread::hardware_concurrency());
   const auto count = static_cast<unsigned>(std::min<std::size_t>(wanted, std::max<std::size_t>(1, pieces_.size())));
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < count; ++i) threads.emplace_back([this] { work(); });
+  const std::function<void()> worker = [this] { work(); };
+  std::vector<std::thread> threads = start_threads(count - 1, worker);
   work();
   for (std::thread& thread : threads) thread.join();
 }
@@ -122,8 +125,10 @@ void Checker::merge_runs() {
   for (BadRun& run : runs) {
     const bool joins = !merged.empty() && merged.back().file == run.file && merged.back().kind == run.kind && merged.back().lost == run.lost &&
                        merged.back().block + merged.back().blocks == run.block;
-    if (joins) merged.back().blocks += run.blocks;
-    else merged.push_back(std::move(run));
+    if (joins)
+      merged.back().blocks += run.blocks;
+    else
+      merged.push_back(std::move(run));
   }
   runs = std::move(merged);
 }
@@ -136,7 +141,8 @@ void Checker::name_tensors() {
     run.offset = run.block * kBlockBytes;
     run.length = clipped_end(bytes, run.block + run.blocks) - std::min(bytes, run.offset);
     check_.corrupt_blocks += run.blocks;
-    const auto table = std::lower_bound(tables.begin(), tables.end(), run.file, [](const seal::TableFile& file, const std::string& path) { return file.path < path; });
+    const auto table =
+        std::lower_bound(tables.begin(), tables.end(), run.file, [](const seal::TableFile& file, const std::string& path) { return file.path < path; });
     if (table != tables.end() && table->path == run.file) run.tensors = seal::tensors_in(*table, run.offset, run.length);
   }
 }
@@ -151,10 +157,14 @@ ModelCheck Checker::take() {
 
 const char* to_string(verify::BadKind kind) noexcept {
   switch (kind) {
-    case verify::BadKind::corrupt: return "corrupt";
-    case verify::BadKind::truncated: return "truncated";
-    case verify::BadKind::source_error: return "unreadable";
-    case verify::BadKind::tree: return "tree";
+    case verify::BadKind::corrupt:
+      return "corrupt";
+    case verify::BadKind::truncated:
+      return "truncated";
+    case verify::BadKind::source_error:
+      return "unreadable";
+    case verify::BadKind::tree:
+      return "tree";
   }
   return "corrupt";
 }

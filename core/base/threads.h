@@ -1,0 +1,16 @@
+// threads.h: threads that share work which any number of them can do.
+// Layer: core/base (0).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace vouchfs {
+
+// Starts up to `count` threads that run `work`, for the caller to join. The system may refuse some (limits of processes or memory): the work
+// is then left to those that are there and to the caller, who must take part in it. `work` must outlive the threads.
+std::vector<std::thread> start_threads(std::size_t count, const std::function<void()>& work);
+
+}  // namespace vouchfs

@@ -1,0 +1,37 @@
+#include "base/threads.h"
+
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+
+namespace vouchfs {
+namespace {
+
+TEST(StartThreads, AllRunTheWork) {
+  std::atomic<int> runs{0};
+  const std::function<void()> work = [&] { ++runs; };
+  std::vector<std::thread> threads = start_threads(5, work);
+  EXPECT_EQ(threads.size(), 5U);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(runs, 5);
+  EXPECT_TRUE(start_threads(0, work).empty());
+}
+
+// In a process of a user who may have no more of them: root's own are not counted, so it becomes somebody without any other.
+[[noreturn]] void start_where_none_may_start() {
+  constexpr uid_t kNobodyElse = 54321;
+  const rlimit one = {1, 1};
+  if (::setrlimit(RLIMIT_NPROC, &one) != 0) std::_Exit(2);
+  if (::geteuid() == 0 && (::setgroups(0, nullptr) != 0 || ::setgid(kNobodyElse) != 0 || ::setuid(kNobodyElse) != 0)) std::_Exit(3);
+  const std::function<void()> work = [] {};
+  std::_Exit(start_threads(8, work).empty() ? 0 : 4);
+}
+
+TEST(StartThreads, ThoseThatTheSystemRefusesAreLeftOutAndEndNothing) { EXPECT_EXIT(start_where_none_may_start(), testing::ExitedWithCode(0), ""); }
+
+}  // namespace
+}  // namespace vouchfs
