@@ -2,12 +2,24 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "doctor/check_parts.h"
 #include "formats/shard_groups.h"
 
 namespace vouchfs::doctor {
 namespace {
+
+// Files of a folder and of those below it: neighbours, since files are sorted by path.
+std::span<const FileFacts> files_from(const ModelFacts& model, const std::string& folder) {
+  const std::span<const FileFacts> all(model.files);
+  if (folder.empty()) return all;
+  const std::string prefix = folder + "/";
+  const auto before = [](const FileFacts& file, const std::string& wanted) { return file.path < wanted; };
+  const auto begin = std::lower_bound(all.begin(), all.end(), prefix, before);
+  const auto end = std::find_if(begin, all.end(), [&](const FileFacts& file) { return !file.path.starts_with(prefix); });
+  return all.subspan(static_cast<std::size_t>(begin - all.begin()), static_cast<std::size_t>(end - begin));
+}
 
 bool says_no_json(const std::string& problem) {
   static constexpr std::array<std::string_view, 6> kStarts = {
@@ -55,7 +67,7 @@ std::string name_in(const std::string& folder, const std::string& path) { return
 
 std::vector<const FileFacts*> files_in(const ModelFacts& model, const std::string& folder) {
   std::vector<const FileFacts*> files;
-  for (const FileFacts& file : model.files)
+  for (const FileFacts& file : files_from(model, folder))
     if (folder_of(file.path) == folder) files.push_back(&file);
   return files;
 }
@@ -86,11 +98,10 @@ IndexView view_of(const ModelFacts& model, const FileFacts& index) {
   }
   sets.erase("");
   const std::string_view ending = family_ending(base_name(index.path));
-  for (const FileFacts& file : model.files) {
+  for (const FileFacts& file : files_from(model, view.folder)) {
     const bool here = folder_of(file.path) == view.folder;
-    const bool below = view.folder.empty() || file.path.starts_with(view.folder + "/");
-    const std::string name = below ? name_in(view.folder, file.path) : std::string();
-    const bool named = below && view.present.count(name) != 0;
+    const std::string name = name_in(view.folder, file.path);
+    const bool named = view.present.count(name) != 0;
     if (named || (here && sets.count(formats::numbered_set_key(name)) != 0 && file.is_weights)) view.members.push_back(&file);
     if (named || (here && !ending.empty() && file.path.ends_with(ending))) add_holders(file, view.folder, view);
   }
