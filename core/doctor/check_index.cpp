@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <string_view>
 
 #include "base/utf8.h"
 #include "doctor/check_parts.h"
@@ -18,20 +19,38 @@ std::string quoted(const std::string& name) { return "'" + formats::shown_name(n
 bool is_missing_key(const std::string& problem) { return problem.starts_with("the key ") && problem.ends_with(" is missing"); }
 bool is_bom(const std::string& problem) { return problem.find("byte order mark") != std::string::npos; }
 
+// Files that are not there and whose tensors nobody else holds, with these tensors.
+std::map<std::string, std::vector<std::string>> lost_shards(const IndexView& view) {
+  std::map<std::string, std::vector<std::string>> lost;
+  for (const auto& [name, tensors] : view.absent)
+    for (const std::string& tensor : tensors)
+      if (view.holders.count(tensor) == 0) lost[name].push_back(tensor);
+  return lost;
+}
+
+// The index is written last: without the lost tensors it would make the model look complete, and the command refuses.
+std::string advice_to_write(const IndexView& view) {
+  return lost_shards(view).empty() ? std::string() : "fetch the shards that are missing first; then write the index again from the headers";
+}
+
 void say_shape(const ModelFacts& model, const FileFacts& file, const char* code, const std::string& message, Findings& findings) {
   Finding finding = about(model, file.path, code);
   finding.message = message;
+  finding.advice = advice_to_write(view_of(model, file));
   finding.command = index_command(model, file.path, false);
   findings.add(std::move(finding));
 }
 
 void say_no_json(const ModelFacts& model, const FileFacts& file, Findings& findings) {
-  const std::string& problem = file.index->problems.front();
+  std::string problem = file.index->problems.front();
+  if (constexpr std::string_view kSame = "not a valid index: "; problem.starts_with(kSame)) problem.erase(0, kSame.size());
   Finding finding = about(model, file.path, "index.not_json");
   finding.message = "the index is not JSON: " + problem + (file.kind.title.empty() ? "" : " (\"" + file.kind.title + "\")");
   const auto byte = problem.rfind("(at byte ");
   finding.offset = byte == std::string::npos ? 0 : std::strtoull(problem.c_str() + byte + 9, nullptr, 10);
-  if (!file.kind.bom) finding.loader = {"json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"};
+  // Behind the first byte Python's words depend on what stands there.
+  if (*finding.offset > 0) finding.loader = {"json.decoder.JSONDecodeError"};
+  if (*finding.offset == 0 && !file.kind.bom) finding.loader = {"json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"};
   finding.command = index_command(model, file.path, true);
   findings.add(std::move(finding));
 }
@@ -54,6 +73,7 @@ void say_keys(const ModelFacts& model, const FileFacts& file, const std::vector<
     finding.loader.push_back(metadata ? "KeyError: 'metadata'" : "KeyError: 'weight_map'");
     finding.message += metadata ? "; transformers and diffusers fail without metadata" : "; every reader of an index fails without weight_map";
   }
+  finding.advice = advice_to_write(view_of(model, file));
   finding.command = index_command(model, file.path, file.index->weight_map.empty());
   findings.add(std::move(finding));
 }
@@ -101,7 +121,10 @@ void say_entries(const ModelFacts& model, const IndexView& view, const char* cod
   finding.message = entries.front().second;
   if (entries.size() > 1) finding.message += "; " + count_text(entries.size(), "tensor") + " in all";
   // An index without the lost tensors would make the model look complete.
-  if (finding.code != "index.names_missing_tensor") finding.command = index_command(model, view.file->path, false);
+  if (finding.code != "index.names_missing_tensor") {
+    finding.command = index_command(model, view.file->path, false);
+    finding.advice = advice_to_write(view);
+  }
   findings.add(std::move(finding));
 }
 
@@ -178,10 +201,7 @@ void say_missing(const ModelFacts& model, const IndexView& view, const std::stri
 
 // A file is absent and nobody else holds its tensors. When all are absent while another kind of weights is here, check_layouts speaks of two kinds.
 void check_missing(const ModelFacts& model, const IndexView& view, Findings& findings) {
-  std::map<std::string, std::vector<std::string>> missing;
-  for (const auto& [name, tensors] : view.absent)
-    for (const std::string& tensor : tensors)
-      if (view.holders.count(tensor) == 0) missing[name].push_back(tensor);
+  const std::map<std::string, std::vector<std::string>> missing = lost_shards(view);
   if (view.present.empty() && is_second_kind(model, view)) return;
   for (const auto& [name, tensors] : missing) say_missing(model, view, name, tensors, missing.size(), findings);
 }

@@ -103,9 +103,12 @@ Result<ModelFacts> gather_place(const std::string& path, const publisher::Place&
   return model;
 }
 
+// A link to nothing is a file with a finding: of a cache it is what an error message names when the blob is lost.
 bool is_file(const std::string& path) {
   struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && !S_ISDIR(info.st_mode);
+  if (::stat(path.c_str(), &info) == 0) return !S_ISDIR(info.st_mode);
+  const bool leads_nowhere = errno == ENOENT || errno == ELOOP;
+  return leads_nowhere && ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
 }
 
 // The kernel answers stat(2) from its memory for a while after the daemon has died; statvfs(3) it always asks the daemon.
