@@ -9,6 +9,7 @@
 #include "doctor/check_gguf_names.h"
 #include "doctor/check_parts.h"
 #include "doctor/checks.h"
+#include "doctor/file_names.h"
 #include "doctor/index_view.h"
 #include "formats/weight_file.h"
 
@@ -95,12 +96,6 @@ void check_file(const ModelFacts& model, const FileFacts& file, Findings& findin
     case Presence::io_error:
       return say_io_error(model, file, findings);
   }
-}
-
-bool is_partial_name(const std::string& name) {
-  for (const char* end : {".part", ".aria2", ".crdownload", ".partial", ".download", ".incomplete", ".tmp"})
-    if (name.size() > std::string_view(end).size() && name.ends_with(end)) return true;
-  return false;
 }
 
 // A folder that bars files has its finding by them; with a folder above the model in the way, none of its own can be looked into.

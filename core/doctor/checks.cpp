@@ -47,6 +47,7 @@ std::span<const Check> model_checks() {
       Check{"layouts", check_layouts},
       Check{"adapter", check_adapter},
       Check{"config", check_config},
+      Check{"pipeline", check_pipeline},
   };
   return kChecks;
 }

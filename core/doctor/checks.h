@@ -56,6 +56,7 @@ void check_shards(const ModelFacts& model, Findings& findings);           // mis
 void check_layouts(const ModelFacts& model, Findings& findings);          // the same tensors twice, two index kinds, consolidated beside shards, variants only
 void check_adapter(const ModelFacts& model, Findings& findings);          // adapter only, empty adapter
 void check_config(const ModelFacts& model, Findings& findings);      // config.json against tensors: partitioned saves, missing layers; json that does not parse
+void check_pipeline(const ModelFacts& model, Findings& findings);    // model_index.json of diffusers against the folders of its components
 void check_text_files(const ModelFacts& model, Findings& findings);  // JSON files of the model that are pointers, pages, empty, or have a BOM
 void check_hub_cache(const ModelFacts& model, Findings& findings);   // refs, .no_exist, .incomplete of the cache the snapshot lies in
 void check_ollama(const ModelFacts& model, Findings& findings);      // layers absent or of another size, partial downloads

@@ -51,4 +51,10 @@ bool is_usual_shard_name(std::string_view file_name) {
   return after.size() > 9 && after.substr(4).find_first_not_of("0123456789") == kUsualDigits;
 }
 
+bool is_partial_name(std::string_view name) {
+  for (const std::string_view end : {".part", ".aria2", ".crdownload", ".partial", ".download", ".incomplete", ".tmp"})
+    if (name.size() > end.size() && name.ends_with(end)) return true;
+  return false;
+}
+
 }  // namespace vouchfs::doctor

@@ -12,6 +12,7 @@ namespace vouchfs::doctor {
 std::string variant_of(std::string_view file_name);
 bool is_adapter_name(std::string_view file_name);       // adapter_model.*
 bool is_consolidated_name(std::string_view file_name);  // consolidated*.safetensors, consolidated.NN.pth
+bool is_partial_name(std::string_view file_name);       // what the usual download tools call a file that is not finished
 // Usual for a shard: STEM-NNNNN-of-NNNNN, five digits each.
 bool is_usual_shard_name(std::string_view file_name);
 

@@ -2,6 +2,7 @@
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 
 import tiny_writers as w
@@ -51,6 +52,36 @@ def _(folder):
 def _(folder):
     write(folder / "config.json", {"model_type": "llama"})
     return [Want("model.no_weights", "")]
+
+
+def pipeline(folder):
+    write(folder / "model_index.json", {"_class_name": "StableDiffusionPipeline", "safety_checker": [None, None], "scheduler": ["diffusers", "PNDMScheduler"],
+                                        "text_encoder": ["transformers", "CLIPTextModel"], "vae": ["diffusers", "AutoencoderKL"]})
+    write(folder / "scheduler/scheduler_config.json", {"_class_name": "PNDMScheduler"})
+    for part, name in (("text_encoder", FILE), ("vae", "diffusion_pytorch_model.safetensors")):
+        write(folder / part / "config.json", {"_class_name": part})
+        write(folder / part / name, S)
+
+
+@case("D1", "a pipeline without two of its components", "incomplete")
+def _(folder):
+    pipeline(folder)
+    for part in ("scheduler", "vae"):
+        shutil.rmtree(folder / part)
+    return [Want("pipeline.component_missing", "model_index.json", says=("2 components", "scheduler (PNDMScheduler), vae (AutoencoderKL)"))]
+
+
+@case("D1", "a component of a pipeline without its weights", "incomplete")
+def _(folder):
+    pipeline(folder)
+    (folder / "text_encoder" / FILE).unlink()
+    return [Want("model.no_weights", "text_encoder", says=("CLIPTextModel",))]
+
+
+@case("D1", "a link to nothing that is named itself", "incomplete", path=FILE)
+def _(folder):
+    (folder / FILE).symlink_to("../../blobs/gone")
+    return [Want("link.dangling", FILE)]
 
 
 for words, content, code in (("a config that does not parse", b'{"model_type": "bert",}', "json.broken"),

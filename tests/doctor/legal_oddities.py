@@ -148,12 +148,23 @@ def other_files_beside_a_model(folder):
 
 @oddity
 def diffusers_layout(folder):
-    write(folder / "model_index.json", {"_class_name": "StableDiffusionPipeline", "unet": ["diffusers", "UNet2DConditionModel"], "vae": ["diffusers", "AutoencoderKL"]})
+    write(folder / "model_index.json", {"_class_name": "StableDiffusionPipeline", "_diffusers_version": "0.30.0", "requires_safety_checker": False, "safety_checker": [None, None], "sizes": [1, 2],
+                                        "scheduler": ["diffusers", "DDIMScheduler"], "text_encoder": ["transformers", "CLIPTextModel"], "tokenizer": ["transformers", "CLIPTokenizer"],
+                                        "unet": ["diffusers", "UNet2DConditionModel"], "vae": ["diffusers", "AutoencoderKL"]})
+    write(folder / "tokenizer/vocab.json", {"a": 0})
     for part in ("unet", "vae"):
         write(folder / part / "config.json", {"_class_name": part})
         write(folder / part / "diffusion_pytorch_model.safetensors", w.safetensors(ROWS))
     write(folder / "scheduler/scheduler_config.json", {"_class_name": "DDIMScheduler"})
     write(folder / "text_encoder/model.safetensors", w.safetensors(ROWS))
+
+
+@oddity
+def a_pipeline_of_one_folder(folder):
+    write(folder / "model_index.json", {"_class_name": "DDPMPipeline", "scheduler": ["diffusers", "DDPMScheduler"], "unet": ["diffusers", "UNet2DModel"]})
+    write(folder / "config.json", {"_class_name": "UNet2DModel"})
+    write(folder / "scheduler_config.json", {"_class_name": "DDPMScheduler"})
+    write(folder / "diffusion_pytorch_model.safetensors", w.safetensors(ROWS))
 
 
 @oddity

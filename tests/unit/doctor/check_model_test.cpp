@@ -44,6 +44,25 @@ TEST(CheckIndex, AShardThatOnlyMovedIsAWrongEntry) {
   EXPECT_THAT(findings.front().message, HasSubstr("'other.safetensors'"));
 }
 
+TEST(CheckIndex, AWrongEntryBesideAMissingShardIsPutRightAfterTheShard) {
+  const TwoShards folder(index_of({{"a", kSecond}, {"b", kSecond}}));
+  EXPECT_THAT(folder.diagnose().findings.front().advice, HasSubstr("write the index again"));
+  stdfs::remove(folder.path(kSecond));
+  const auto findings = folder.diagnose().findings;
+  ASSERT_THAT(said(findings), ElementsAre("error index.wrong_shard " + std::string(kIndex), "error index.names_missing_shard " + kSecond));
+  EXPECT_THAT(findings.front().advice, HasSubstr("fetch the shards that are missing first"));
+}
+
+TEST(CheckIndex, OfJsonThatBreaksOffNoWordsOfAnotherFaultAreQuoted) {
+  const TwoShards folder(R"({"metadata":{},"weight_map":{"a)");
+  const auto findings = folder.diagnose().findings;
+  ASSERT_THAT(said(findings), ElementsAre("error index.not_json " + std::string(kIndex)));
+  EXPECT_THAT(findings.front().loader, ElementsAre("json.decoder.JSONDecodeError"));
+  EXPECT_THAT(findings.front().message, ::testing::Not(HasSubstr("not a valid index")));
+  folder.put(kIndex, "");
+  EXPECT_THAT(folder.diagnose().findings.front().loader, ElementsAre("json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"));
+}
+
 TEST(CheckIndex, ABrokenShardIsNotAlsoAWrongIndex) {
   const TwoShards folder;
   folder.put(kSecond, weights({{"b"}}).substr(0, 30));
@@ -205,6 +224,102 @@ TEST(CheckConfig, AConfigurationWithoutWeightsIsIncomplete) {
   const Report report = folder.diagnose();
   EXPECT_THAT(said(report.findings), ElementsAre("error model.no_weights "));
   EXPECT_EQ(report.verdict, Verdict::incomplete);
+}
+
+TEST(Diagnose, ALinkToNothingIsToldWhenItIsNamedItself) {
+  const ScratchFolder folder;
+  folder.link("model.safetensors", "../../blobs/gone");
+  folder.link("loop.safetensors", "loop.safetensors");
+  EXPECT_THAT(said(folder.diagnose("model.safetensors").findings), ElementsAre("error link.dangling model.safetensors"));
+  EXPECT_THAT(said(folder.diagnose("loop.safetensors").findings), ElementsAre("error link.loop loop.safetensors"));
+}
+
+// A pipeline of diffusers: weights in unet/, a scheduler, a tokenizer, and what is no component at all.
+struct Pipeline : ScratchFolder {
+  Pipeline() {
+    put("model_index.json", R"({"_class_name":"SomePipeline","_parts":["a","B"],"feature_extractor":[null,null],"force_zeros":true,"sizes":[1,2],
+                                "scheduler":["diffusers","PNDMScheduler"],"tokenizer":["transformers","CLIPTokenizer"],"unet":["diffusers","UNet2DConditionModel"]})");
+    put("unet/config.json", R"({"_class_name":"UNet2DConditionModel"})");
+    put("unet/diffusion_pytorch_model.safetensors", weights({{"a"}}));
+    put("scheduler/scheduler_config.json", "{}");
+    put("tokenizer/vocab.json", "{}");
+    put("tokenizer/config.json", "{}");
+  }
+  std::vector<std::string> say() const { return said(diagnose().findings); }
+  void lose(const std::string& name) const { stdfs::remove_all(path(name)); }
+};
+
+TEST(CheckPipeline, OneWithAllItsComponentsIsSilent) { EXPECT_THAT(Pipeline().say(), IsEmpty()); }
+
+TEST(CheckPipeline, AComponentWithoutFolderIsMissing) {
+  for (const std::string name : {"unet", "scheduler", "tokenizer"}) {
+    const Pipeline folder;
+    folder.lose(name);
+    const Report report = folder.diagnose();
+    ASSERT_THAT(said(report.findings), ElementsAre("error pipeline.component_missing model_index.json")) << name;
+    EXPECT_THAT(report.findings.front().message, HasSubstr("1 component whose folder is not here or has no file: " + name + " ("));
+    EXPECT_EQ(report.verdict, Verdict::incomplete);
+    stdfs::create_directory(folder.path(name));
+    EXPECT_THAT(folder.say(), ElementsAre("error pipeline.component_missing model_index.json")) << name;
+  }
+}
+
+TEST(CheckPipeline, SeveralMissingComponentsAreOneFinding) {
+  const Pipeline folder;
+  folder.lose("unet");
+  folder.lose("scheduler");
+  const auto findings = folder.diagnose().findings;
+  ASSERT_THAT(said(findings), ElementsAre("error pipeline.component_missing model_index.json"));
+  EXPECT_THAT(findings.front().message, HasSubstr("scheduler (PNDMScheduler), unet (UNet2DConditionModel)"));
+}
+
+TEST(CheckPipeline, AComponentWithItsConfigurationAloneLacksItsWeights) {
+  const Pipeline folder;
+  folder.lose("unet/diffusion_pytorch_model.safetensors");
+  const Report report = folder.diagnose();
+  ASSERT_THAT(said(report.findings), ElementsAre("error model.no_weights unet"));
+  EXPECT_EQ(report.verdict, Verdict::incomplete);
+  folder.put("unet/diffusion_pytorch_model.safetensors.part", "12345678");
+  EXPECT_THAT(folder.say(), ElementsAre("error model.no_weights unet", "note file.stale_partial unet/diffusion_pytorch_model.safetensors.part"));
+  for (const char* other : {"model.onnx", "openvino_model.bin", "flax_model.msgpack"}) {
+    const Pipeline engine;
+    engine.lose("unet/diffusion_pytorch_model.safetensors");
+    engine.put(std::string("unet/") + other, "\x08\x07weights of another engine");
+    EXPECT_THAT(engine.say(), IsEmpty()) << other;
+  }
+}
+
+TEST(CheckPipeline, WhatHasItsOwnFindingIsNotAlsoAMissingComponent) {
+  const Pipeline dangling;
+  dangling.lose("unet/diffusion_pytorch_model.safetensors");
+  dangling.link("unet/diffusion_pytorch_model.safetensors", "../nowhere");
+  EXPECT_THAT(dangling.say(), ElementsAre("error link.dangling unet/diffusion_pytorch_model.safetensors"));
+  const Pipeline indexed;
+  indexed.lose("unet/diffusion_pytorch_model.safetensors");
+  indexed.put("unet/diffusion_pytorch_model.safetensors.index.json", index_of({{"a", "only.safetensors"}}));
+  EXPECT_THAT(indexed.say(), ElementsAre("error index.names_missing_shard unet/only.safetensors"));
+  const Pipeline folder_link;
+  folder_link.lose("unet");
+  folder_link.link("unet", "nowhere");
+  EXPECT_THAT(folder_link.say(), ElementsAre("error link.dangling unet"));
+}
+
+TEST(CheckPipeline, FilesBesideTheListServeInPlaceOfAFolder) {
+  const ScratchFolder flat;
+  flat.put("model_index.json", R"({"_class_name":"DDPMPipeline","scheduler":["diffusers","DDPMScheduler"],"unet":["diffusers","UNet2DModel"]})");
+  flat.put("config.json", R"({"_class_name":"UNet2DModel"})");
+  flat.put("diffusion_pytorch_model.safetensors", weights({{"a"}}));
+  EXPECT_THAT(said(flat.diagnose().findings), ElementsAre("error pipeline.component_missing model_index.json"));
+  flat.put("scheduler_config.json", "{}");
+  EXPECT_THAT(said(flat.diagnose().findings), IsEmpty());
+}
+
+TEST(CheckPipeline, AListThatIsNoneOrLeadsElsewhereNamesNothing) {
+  for (const char* text : {"[]", "7", R"({"..":["a","B"],"a/b":["a","B"],"":["a","B"],"x":["a"],"y":[1,"B"],"z":["a",null]})"}) {
+    const Pipeline folder;
+    folder.put("model_index.json", text);
+    EXPECT_THAT(folder.say(), IsEmpty()) << text;
+  }
 }
 
 TEST(Diagnose, TheWorstVerdictWinsAndStandsFirst) {
