@@ -68,9 +68,9 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-Result<std::vector<ChecksumLine>> parse_sha256sums(std::string_view text) {
+Result<ChecksumList> parse_sha256sums(std::string_view text) {
   if (starts_with(text, kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  std::vector<ChecksumLine> lines;
+  ChecksumList list;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const auto end = text.find('\n');
     std::string_view line = text.substr(0, end);
@@ -79,11 +79,13 @@ Result<std::vector<ChecksumLine>> parse_sha256sums(std::string_view text) {
     if (line.find_first_not_of(" \t") == std::string_view::npos || line.front() == '#') continue;
     auto parsed = parse_line(line);
     const bool nul = parsed && parsed->file.find('\0') != std::string::npos;
-    if (!parsed || nul)
-      return fail(ErrorCode::bad_format, "line " + std::to_string(number) + " is no checksum line: '" + shown_name(line.substr(0, 120)) + "'");
-    lines.push_back(*std::move(parsed));
+    if (parsed && !nul)
+      list.lines.push_back(*std::move(parsed));
+    else if (++list.odd_lines == 1)
+      list.first_odd_line = "line " + std::to_string(number) + " is no checksum line: '" + shown_name(line.substr(0, 120)) + "'";
   }
-  return lines;
+  if (list.lines.empty() && list.odd_lines != 0) return fail(ErrorCode::bad_format, list.first_odd_line);
+  return list;
 }
 
 bool is_checksum_list_name(std::string_view file_name) {

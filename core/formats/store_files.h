@@ -52,8 +52,14 @@ struct ChecksumLine {
   std::string file;    // as written; empty for a line that has none
   std::string sha256;  // 64 hex digits, lower case
 };
-// Blank lines and lines that begin with '#' are passed over; any other line that is none of the forms is an error that names it.
-Result<std::vector<ChecksumLine>> parse_sha256sums(std::string_view text);
+struct ChecksumList {
+  std::vector<ChecksumLine> lines;
+  std::size_t odd_lines = 0;   // lines that are none of the forms: the armour of a signature, a line of another hash
+  std::string first_odd_line;  // its number and its text, printable; empty when there is none
+};
+// Blank lines and lines that begin with '#' are passed over. A line that is none of the forms is counted and voids no other, as sha256sum -c has it.
+// Fails: bad_format, with the first such line, when there are some and no checksum line beside them.
+Result<ChecksumList> parse_sha256sums(std::string_view text);
 
 // True for SHA256SUMS, sha256sums.txt, SHA256SUMS.txt, checksums.sha256, sha256sum.txt and NAME.sha256.
 bool is_checksum_list_name(std::string_view file_name);

@@ -23,6 +23,8 @@ SplitPath split(const std::string& path) {
   return slash == std::string::npos ? SplitPath{"", path} : SplitPath{path.substr(0, slash + 1), path.substr(slash + 1)};
 }
 
+std::string counted(std::size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
 // "NAME" of NAME.sha256, else "".
 std::string named_by(const std::string& list_name) {
   const std::size_t stem = list_name.size() > kEnding.size() ? list_name.size() - kEnding.size() : 0;
@@ -43,18 +45,20 @@ std::string file_of_line(const Collector& collector, const SplitPath& list, cons
 
 void collect_list(Collector& collector, const std::string& list_path) {
   const auto text = read_whole_file(AT_FDCWD, collector.on_disk(list_path), formats::kMaxStoreFileBytes, list_path);
-  const auto lines = text ? formats::parse_sha256sums(*text) : Result<std::vector<formats::ChecksumLine>>(fail(text.error()));
-  if (!lines) return collector.note(cannot_use(list_path, lines.error()));
+  const auto parsed = text ? formats::parse_sha256sums(*text) : Result<formats::ChecksumList>(fail(text.error()));
+  if (!parsed) return collector.note(cannot_use(list_path, parsed.error()));
+  if (parsed->odd_lines != 0)
+    collector.note(printable(list_path) + ": " + counted(parsed->odd_lines, "line") + " cannot be used, the others are (" + parsed->first_odd_line + ")");
   const SplitPath list = split(list_path);
   std::size_t outside = 0;
-  for (const formats::ChecksumLine& line : *lines) {
+  for (const formats::ChecksumLine& line : parsed->lines) {
     const std::string path = file_of_line(collector, list, line);
     if (path.empty())
       ++outside;
     else
       collector.add(path, {EvidenceKind::sha256sums, DigestKind::sha256, line.sha256, std::nullopt, list_path}, true);
   }
-  if (outside != 0) collector.note(printable(list_path) + " names " + std::to_string(outside) + " files that cannot lie in the model");
+  if (outside != 0) collector.note(printable(list_path) + " names " + counted(outside, "file") + " that cannot lie in the model");
 }
 
 }  // namespace

@@ -54,9 +54,10 @@ void check_ollama(std::string_view text) {
 }
 
 void check_list(std::string_view text) {
-  const auto lines = parse_sha256sums(text);
-  if (!lines) return;
-  for (const ChecksumLine& line : *lines) REQUIRE(is_digest(line.sha256, kSha256Digits) && line.file.find('\0') == std::string::npos);
+  const auto list = parse_sha256sums(text);
+  if (!list) return;
+  REQUIRE((list->odd_lines == 0) == list->first_odd_line.empty());
+  for (const ChecksumLine& line : list->lines) REQUIRE(is_digest(line.sha256, kSha256Digits) && line.file.find('\0') == std::string::npos);
 }
 
 void check_pointer(std::string_view text) {

@@ -135,24 +135,31 @@ TEST(OllamaManifest, ThatBreaksARuleIsRefused) {
 // --- SHA256SUMS --------------------------------------------------------------------------------------------------------------
 
 TEST(ChecksumList, IsReadInEveryForm) {
-  const auto lines = parse_sha256sums("\xEF\xBB\xBF# made by hand\n\n" + kSha256 + "  a b.bin\n" + kSha256 + " *sub/b\r\n" +
-                                      "SHA256 (c (1).bin) = " + std::string(64, 'A') + "\n" + "\\" + kSha256 + "  d\\ne\\\\f\\r\n" + kSha256 + "\n");
-  ASSERT_TRUE(lines) << lines.error().describe();
+  const auto list = parse_sha256sums("\xEF\xBB\xBF# made by hand\n\n" + kSha256 + "  a b.bin\n" + kSha256 + " *sub/b\r\n" +
+                                     "SHA256 (c (1).bin) = " + std::string(64, 'A') + "\n" + "\\" + kSha256 + "  d\\ne\\\\f\\r\n" + kSha256 + "\n");
+  ASSERT_TRUE(list) << list.error().describe();
+  EXPECT_EQ(list->odd_lines, 0U) << list->first_odd_line;
   std::vector<std::string> names;
-  for (const ChecksumLine& line : *lines) {
+  for (const ChecksumLine& line : list->lines) {
     names.push_back(line.file);
     EXPECT_EQ(line.sha256, kSha256);
   }
   EXPECT_THAT(names, ::testing::ElementsAre("a b.bin", "sub/b", "c (1).bin", "d\ne\\f\r", ""));
 }
 
-TEST(ChecksumList, NamesTheLineThatIsNoChecksum) {
+TEST(ChecksumList, NamesTheLineThatIsNoChecksumAndKeepsTheOthers) {
   for (const std::string& line : {kSha1 + "  a", kSha256 + " a", kSha256 + "a", kSha256 + "  ", std::string("hello"), "SHA1 (a) = " + kSha1,
                                   "SHA256 () = " + kSha256, "SHA256 (a) = " + kSha1, "\\" + kSha256 + "  a\\tb", "\\" + kSha256 + "  a\\",
                                   kSha256 + "  a" + std::string(1, '\0') + "b", std::string(64, 'g') + "  a"}) {
-    const auto lines = parse_sha256sums(kSha256 + "  good\n" + line + "\n");
-    ASSERT_FALSE(lines) << line;
-    EXPECT_THAT(lines.error().message, HasSubstr("line 2")) << line;
+    const auto list = parse_sha256sums(kSha256 + "  good\n" + line + "\n" + kSha256 + "  too\n");
+    ASSERT_TRUE(list) << line;
+    EXPECT_EQ(list->odd_lines, 1U) << line;
+    EXPECT_THAT(list->first_odd_line, HasSubstr("line 2")) << line;
+    ASSERT_EQ(list->lines.size(), 2U) << line;
+    EXPECT_EQ(list->lines.back().file, "too") << line;
+    const auto alone = parse_sha256sums("# a list\n" + line + "\n");
+    ASSERT_FALSE(alone) << line;
+    EXPECT_THAT(alone.error().message, HasSubstr("line 2")) << line;
   }
 }
 

@@ -145,6 +145,19 @@ TEST(ChecksumEvidence, ComesFromListsAtTheRootInFoldersAndBesideOneFile) {
   EXPECT_THAT(map.notes, ElementsAre(HasSubstr("SHA256SUMS names 2 files"), HasSubstr("f.sha256 cannot be used")));
 }
 
+TEST(ChecksumEvidence, OfAListWithOtherLinesStaysGood) {
+  const Scratch scratch;
+  scratch.put("m/SHA256SUMS", "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n" + kHex1 + "  a.bin\n" + kHex2 +
+                                  "  b.bin\n-----BEGIN PGP SIGNATURE-----\n\niQIzBAEBCAAdFiEE\n-----END PGP SIGNATURE-----\n");
+  scratch.put("m/c.sha256", "sha256 of c\n" + kHex1 + "\n");
+  const EvidenceMap map = find_evidence(folder_place(scratch.path("m")), {"SHA256SUMS", "a.bin", "b.bin", "c", "c.sha256"});
+  EXPECT_THAT(told(map, "a.bin"), ElementsAre("sha256sums sha256:" + kHex1 + " SHA256SUMS"));
+  EXPECT_THAT(told(map, "b.bin"), ElementsAre("sha256sums sha256:" + kHex2 + " SHA256SUMS"));
+  EXPECT_THAT(told(map, "c"), ElementsAre("sha256sums sha256:" + kHex1 + " c.sha256"));
+  EXPECT_THAT(map.notes, ElementsAre(HasSubstr("SHA256SUMS: 5 lines cannot be used, the others are (line 1 is no checksum line"),
+                                     HasSubstr("c.sha256: 1 line cannot be used, the others are (line 1 is no checksum line")));
+}
+
 // --- Ollama ------------------------------------------------------------------------------------------------------------------
 
 TEST(OllamaEvidence, ComesFromTheManifest) {
