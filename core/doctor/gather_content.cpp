@@ -79,10 +79,11 @@ bool is_torch_weights_name(const std::string& name) {
 Status read_torch(FileFacts& file, const formats::ReadAt& read) {
   const bool marked = formats::looks_like_torch_zip(file.head) || formats::looks_like_torch_legacy(file.head);
   const bool pickle = file.kind.kind == FileKind::pickle;  // also when torch did not write it: torch.load would run what it calls before it refuses the rest
-  if (!marked && !pickle && !is_torch_weights_name(base_name(file.path))) return {};
+  const bool promised = is_torch_weights_name(base_name(file.path));
+  if (!marked && !pickle && !promised) return {};
   if (file.bytes < 8 || file.kind.kind == FileKind::zeros) return {};
   VOUCHFS_ASSIGN(formats::TorchFile torch, formats::read_torch_file(file.bytes, read));
-  if (marked || !torch.problem || !torch.globals.empty()) file.torch = std::move(torch);
+  if (marked || !torch.problem || !torch.globals.empty() || (pickle && promised)) file.torch = std::move(torch);
   return {};
 }
 

@@ -54,7 +54,8 @@ struct TorchFile {
   std::vector<HeaderProblem> faults;              // every fault found, problem first: missing records, bad local headers …
 };
 
-// True when the bytes at the start of a file are those of the zip or the legacy form.
+// True when the bytes at the start of a file are those of the zip or the legacy form. Of the legacy form a damaged mark counts as well, for
+// which the first 64 bytes are asked: read_torch_file tells what is wrong with it.
 bool looks_like_torch_zip(std::string_view head) noexcept;
 bool looks_like_torch_legacy(std::string_view head) noexcept;
 

@@ -40,7 +40,7 @@ std::optional<std::string> difference(const ZipLocalHeader& local, const ZipEntr
 Status check_entry(ZipEntry& entry, const ZipDirectory& directory, std::uint64_t file_bytes, const ReadAt& read) {
   VOUCHFS_ASSIGN(const std::optional<ZipLocalHeader> local, read_local_header(entry.header_offset, file_bytes, read));
   if ((entry.flags & kStrangeFlags) != 0) {
-    entry.problem = entry_problem("CompressedRecord", entry, "is encrypted or a patch of another: torch.save stores its records as they are");
+    entry.problem = entry_problem("BadCentralDirectory", entry, "is encrypted or a patch of another: torch.save stores its records as they are");
     entry.problem->text = "PytorchStreamReader failed reading zip archive: unsupported encryption";
   } else if (!local) {
     entry.problem = entry_problem("BadLocalHeader", entry, "has no local header at byte " + std::to_string(entry.header_offset));

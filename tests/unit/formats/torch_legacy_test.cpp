@@ -33,10 +33,36 @@ TEST(TorchLegacy, MarkIsThatOfEveryProtocol) {
   const std::string file = two_legacy();
   EXPECT_TRUE(looks_like_torch_legacy(file));
   EXPECT_TRUE(looks_like_torch_legacy("\x80\x04\x95" + tests::little(13, 8) + file.substr(2)));
-  EXPECT_FALSE(looks_like_torch_legacy(file.substr(0, 10)));
-  EXPECT_FALSE(looks_like_torch_legacy(patched(file, 5, "x")));
   EXPECT_FALSE(looks_like_torch_legacy(""));
-  EXPECT_EQ(torch_verdict(patched(file, 5, "x")), "NotTorch");
+  EXPECT_FALSE(looks_like_torch_legacy(file.substr(0, 6)));
+  EXPECT_FALSE(looks_like_torch_legacy(file.substr(15)));  // the protocol number alone, as anything may begin
+  EXPECT_FALSE(looks_like_torch_legacy(std::string("\x80\x02}q\x00.", 6)));
+}
+
+TEST(TorchLegacy, MarkIsKnownByWhatOneDamageLeavesOfItAndIsNeverGood) {
+  const std::string file = two_legacy();
+  for (std::size_t at = 2; at < 15; ++at) {
+    for (const char* byte : {"\xFF", "x", "\x01"}) {
+      const std::string damaged = patched(file, at, byte);
+      EXPECT_TRUE(looks_like_torch_legacy(damaged)) << at;
+      EXPECT_TRUE(read_torch(damaged).problem) << at;
+      EXPECT_NE(torch_verdict(damaged), "NotTorch") << at;
+    }
+  }
+  const auto flipped = read_torch(patched(file, 8, "x"));
+  ASSERT_TRUE(flipped.problem);
+  EXPECT_EQ(flipped.problem->text, "Invalid magic number; corrupt file?");
+  EXPECT_THAT(flipped.problem->detail, HasSubstr("is damaged"));
+  EXPECT_EQ(flipped.claimed, read_torch(file).tensors);
+}
+
+TEST(TorchLegacy, MarkIsKnownWithItsLineFeedTurnedAndBehindNoNumberAtAll) {
+  const std::string file = two_legacy();
+  EXPECT_EQ(torch_verdict(file.substr(0, 3) + "\r" + file.substr(3)), "UnsupportedOpcode");
+  // As torch writes its protocol number: BININT2.
+  const std::string as_torch = file.substr(0, 17) + "M\xE9\x03." + file.substr(file.find('.', 17) + 1);
+  EXPECT_EQ(torch_verdict(as_torch), "ok");
+  EXPECT_EQ(torch_verdict(patched(as_torch, 4, std::string(10, '\1'))), "BadPickle");
 }
 
 TEST(TorchLegacy, CutInTheDataSaysWhatTorchSaysAndNamesTheTensors) {
@@ -52,7 +78,7 @@ TEST(TorchLegacy, CutInTheDataSaysWhatTorchSaysAndNamesTheTensors) {
 
 TEST(TorchLegacy, CutAtEveryLengthIsUnexpectedEndOrNoTorchFile) {
   const std::string file = two_legacy();
-  for (std::size_t size = 0; size < file.size(); ++size) EXPECT_EQ(torch_verdict(file.substr(0, size)), size < 15 ? "NotTorch" : "UnexpectedEnd") << size;
+  for (std::size_t size = 0; size < file.size(); ++size) EXPECT_EQ(torch_verdict(file.substr(0, size)), size < 8 ? "NotTorch" : "UnexpectedEnd") << size;
 }
 
 TEST(TorchLegacy, CutBeforeAStorageLosesAllThatFollow) {
