@@ -28,15 +28,23 @@ std::map<std::string, std::vector<std::string>> lost_shards(const IndexView& vie
   return lost;
 }
 
-// The index is written last: without the lost tensors it would make the model look complete, and the command refuses.
-std::string advice_to_write(const IndexView& view) {
-  return lost_shards(view).empty() ? std::string() : "fetch the shards that are missing first; then write the index again from the headers";
+const formats::IndexRecord* record_of(const ModelFacts& model, const FileFacts& file) {
+  const auto& indexes = model.table.indexes;
+  const auto is_it = [&](const formats::IndexRecord& one) { return join_path(one.folder, one.file_name) == file.path; };
+  const auto at = std::find_if(indexes.begin(), indexes.end(), is_it);
+  return at == indexes.end() ? nullptr : &*at;
+}
+
+// The index is written last: without the lost tensors it would make the model look complete, and the command refuses. "" leaves the catalogue's advice.
+std::string advice_to_write(const ModelFacts& model, const FileFacts& file) {
+  const formats::IndexRecord* record = record_of(model, file);
+  return record == nullptr || record->missing_files.empty() ? "" : "fetch the shards that are missing first; then write the index again from the headers";
 }
 
 void say_shape(const ModelFacts& model, const FileFacts& file, const char* code, const std::string& message, Findings& findings) {
   Finding finding = about(model, file.path, code);
   finding.message = message;
-  finding.advice = advice_to_write(view_of(model, file));
+  finding.advice = advice_to_write(model, file);
   finding.command = index_command(model, file.path, false);
   findings.add(std::move(finding));
 }
@@ -51,6 +59,7 @@ void say_no_json(const ModelFacts& model, const FileFacts& file, Findings& findi
   // Behind the first byte Python's words depend on what stands there.
   if (*finding.offset > 0) finding.loader = {"json.decoder.JSONDecodeError"};
   if (*finding.offset == 0 && !file.kind.bom) finding.loader = {"json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"};
+  finding.advice = advice_to_write(model, file);
   finding.command = index_command(model, file.path, true);
   findings.add(std::move(finding));
 }
@@ -73,7 +82,7 @@ void say_keys(const ModelFacts& model, const FileFacts& file, const std::vector<
     finding.loader.push_back(metadata ? "KeyError: 'metadata'" : "KeyError: 'weight_map'");
     finding.message += metadata ? "; transformers and diffusers fail without metadata" : "; every reader of an index fails without weight_map";
   }
-  finding.advice = advice_to_write(view_of(model, file));
+  finding.advice = advice_to_write(model, file);
   finding.command = index_command(model, file.path, file.index->weight_map.empty());
   findings.add(std::move(finding));
 }
@@ -123,7 +132,7 @@ void say_entries(const ModelFacts& model, const IndexView& view, const char* cod
   // An index without the lost tensors would make the model look complete.
   if (finding.code != "index.names_missing_tensor") {
     finding.command = index_command(model, view.file->path, false);
-    finding.advice = advice_to_write(view);
+    finding.advice = advice_to_write(model, *view.file);
   }
   findings.add(std::move(finding));
 }
@@ -207,9 +216,8 @@ void check_missing(const ModelFacts& model, const IndexView& view, Findings& fin
 }
 
 void check_total(const ModelFacts& model, const IndexView& view, Findings& findings) {
-  const auto record = std::find_if(model.table.indexes.begin(), model.table.indexes.end(),
-                                   [&](const formats::IndexRecord& one) { return join_path(one.folder, one.file_name) == view.file->path; });
-  if (record == model.table.indexes.end()) return;
+  const formats::IndexRecord* record = record_of(model, *view.file);
+  if (record == nullptr) return;
   for (const formats::IndexCorrection& correction : record->corrections) {
     if (correction.tensor != "metadata.total_size") continue;
     Finding finding = about(model, view.file->path, "index.total_size");
@@ -225,7 +233,7 @@ void check_one(const ModelFacts& model, const FileFacts& file, Findings& finding
   const Entries entries = judge_entries(model, view);
   say_entries(model, view, "index.wrong_shard", entries.wrong, findings);
   say_entries(model, view, "index.names_missing_tensor", entries.nowhere, findings);
-  if (!file.index->weight_map.empty()) say_entries(model, view, "index.omits_tensor", entries.omitted, findings);
+  say_entries(model, view, "index.omits_tensor", entries.omitted, findings);
   if (entries.wrong.empty() && entries.nowhere.empty() && entries.omitted.empty() && view.absent.empty()) check_total(model, view, findings);
 }
 

@@ -71,7 +71,8 @@ std::string index_command(const ModelFacts& model, const std::string& path, bool
   if (!folder.empty()) command += " --folder " + shell_word(folder);
   if (indexes > 1) command += " --name " + shell_word(base_name(path));
   const FileFacts* there = model.find(path);
-  return command + (force || (there != nullptr && there->sealed) ? " --write --force" : " --write");
+  const bool names_nothing = there != nullptr && there->index && there->index->weight_map.empty();
+  return command + (force || names_nothing || (there != nullptr && there->sealed) ? " --write --force" : " --write");
 }
 
 std::string ollama_name(const std::string& manifest) {

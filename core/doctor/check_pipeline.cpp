@@ -42,7 +42,8 @@ std::vector<Component> components_of(const FileFacts& index) {
   const json pipeline = read_json(index);
   if (!pipeline.is_object()) return components;
   for (const auto& [name, value] : pipeline.items())
-    if (is_component(name, value)) components.push_back({join_path(folder_of(index.path), name), name, value[0].get<std::string>(), value[1].get<std::string>()});
+    if (is_component(name, value))
+      components.push_back({join_path(folder_of(index.path), name), name, value[0].get<std::string>(), value[1].get<std::string>()});
   return components;
 }
 
@@ -106,7 +107,8 @@ std::string fetch_folder(const ModelFacts& model, const std::string& folder) {
 
 void say_no_weights(const ModelFacts& model, const Component& component, Findings& findings) {
   Finding finding = about(model, component.folder, "model.no_weights");
-  finding.message = "model_index.json names this component (" + formats::shown_name(component.class_name) + "), its config.json is here, and no weight file or index";
+  finding.message =
+      "model_index.json names this component (" + formats::shown_name(component.class_name) + "), its config.json is here, and no weight file or index";
   if (component.library == "diffusers") finding.loader = {"OSError: Error no file named diffusion_pytorch_model.bin found in directory"};
   finding.command = fetch_folder(model, component.folder);
   findings.add(std::move(finding));

@@ -29,9 +29,8 @@ std::vector<std::string> names_of(const Folder& folder, std::string_view ending)
   return names;
 }
 
-// An index covers a set when it names any of it; a broken one of the right name has its own finding.
+// An index covers a set when it names any of it.
 bool is_covered(const Folder& folder, const ShardGroup& group) {
-  if (folder.has(group.index_name)) return true;
   return std::any_of(folder.indexes.begin(), folder.indexes.end(), [&](const IndexView& view) {
     return std::any_of(group.files.begin(), group.files.end(), [&](const std::string& name) { return view.present.count(name) != 0; });
   });
@@ -59,10 +58,18 @@ void say_gap(const Folder& folder, const std::vector<std::string>& missing, std:
   findings.add(std::move(finding));
 }
 
+// An index cannot be made while it is not known what a shard holds.
+bool is_unknown(const Folder& folder, const std::string& name) {
+  const FileFacts* file = folder.model.find(join_path(folder.path, name));
+  return file != nullptr && !names_known(*file);
+}
+
 void say_no_index(const Folder& folder, const ShardGroup& group, Findings& findings) {
   Finding finding = about(folder.model, join_path(folder.path, group.index_name), "index.missing");
   finding.message = count_text(group.files.size(), "shard") + " (" + list_text(group.files, 3) + ") and no index: readers that ask for one find no weights";
   finding.command = index_command(folder.model, join_path(folder.path, group.index_name), false);
+  if (std::any_of(group.files.begin(), group.files.end(), [&](const std::string& name) { return is_unknown(folder, name); }))
+    finding.advice = "put the broken shards right first; then write the index from the headers, or let a view supply it";
   findings.add(std::move(finding));
 }
 
@@ -79,7 +86,10 @@ bool are_alike(const std::vector<std::string>& names) {
 
 void check_group(const Folder& folder, const ShardGroup& group, Findings& findings) {
   if (group.single_beside || group.files.front().starts_with("adapter") || is_covered(folder, group)) return;
-  if (!group.missing.empty()) return say_gap(folder, group.missing, group.missing_count, "no index says which tensors they held", findings);
+  const FileFacts* index = folder.model.find(join_path(folder.path, group.index_name));
+  const bool names_nothing = index == nullptr || !index->index || index->index->weight_map.empty();
+  if (!group.missing.empty() && names_nothing) return say_gap(folder, group.missing, group.missing_count, "no index says which tensors they held", findings);
+  if (index != nullptr) return;  // it has its own finding
   // Files without "-of-" are one model only where a configuration says there is a model, and their names differ in nothing but numbers.
   const bool is_set = is_numbered(group) || (folder.has("config.json") && are_alike(group.files));
   if (group.files.size() >= 2 && is_set && !is_served_otherwise(folder)) say_no_index(folder, group, findings);
@@ -92,8 +102,10 @@ void check_record(const Folder& folder, const IndexView& view, Findings& finding
     std::vector<std::string> missing;
     for (const std::string& name : record.missing_files)
       if (view.absent.count(name) == 0 && !folder.has(name)) missing.push_back(name);
+    const bool names_none = view.file->index->weight_map.empty();
     if (!missing.empty())
-      say_gap(folder, missing, missing.size(), "the index names no tensor of them, and its total_size asks for more than is here", findings);
+      say_gap(folder, missing, missing.size(),
+              names_none ? "the index names no tensor at all" : "the index names no tensor of them, and its total_size asks for more than is here", findings);
   }
 }
 

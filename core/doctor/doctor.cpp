@@ -117,10 +117,8 @@ bool is_dead_mount(const std::string& path) {
   return ::statvfs(path.c_str(), &info) != 0 && errno == ENOTCONN;
 }
 
-}  // namespace
-
-Result<Report> diagnose(const std::string& path, const DoctorOptions& options, const std::shared_ptr<const hash::Sha256Engine>& engine, DeepProgress& progress,
-                        const CancelFlag& cancel) {
+Result<Report> diagnose_path(const std::string& path, const DoctorOptions& options, const std::shared_ptr<const hash::Sha256Engine>& engine,
+                             DeepProgress& progress, const CancelFlag& cancel) {
   Report report;
   report.path = path;
   const auto look = [&](const Result<ModelFacts>& model) -> Status {
@@ -141,6 +139,14 @@ Result<Report> diagnose(const std::string& path, const DoctorOptions& options, c
   sort_worst_first(report.findings);
   count(report);
   return report;
+}
+
+}  // namespace
+
+Result<Report> diagnose(const std::string& path, const DoctorOptions& options, const std::shared_ptr<const hash::Sha256Engine>& engine, DeepProgress& progress,
+                        const CancelFlag& cancel) {
+  // The commands of findings begin with this path, and a tool takes a leading dash for an option.
+  return diagnose_path(path.starts_with("-") ? "./" + path : path, options, engine, progress, cancel);
 }
 
 }  // namespace vouchfs::doctor

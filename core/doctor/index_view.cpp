@@ -37,6 +37,20 @@ void add_holders(const FileFacts& file, const std::string& folder, IndexView& vi
   }
 }
 
+// An index that names no file at all: by their names it is of the shards whose index has its name.
+std::set<std::string> sets_by_name(const ModelFacts& model, const IndexView& view) {
+  std::set<std::string> sets;
+  const std::string index_name = base_name(view.file->path);
+  for (const formats::IndexFamily family : {formats::IndexFamily::safetensors, formats::IndexFamily::torch}) {
+    std::vector<std::string> names;
+    for (const FileFacts* file : files_in(model, view.folder))
+      if (file->path.ends_with(formats::shard_ending(family))) names.push_back(base_name(file->path));
+    for (const formats::ShardGroup& group : formats::group_shards(names, family))
+      if (group.index_name == index_name && !group.single_beside) sets.insert(formats::numbered_set_key(group.files.front()));
+  }
+  return sets;
+}
+
 }  // namespace
 
 bool names_known(const FileFacts& file) {
@@ -96,6 +110,7 @@ IndexView view_of(const ModelFacts& model, const FileFacts& index) {
     (there ? view.present : view.absent)[name].push_back(tensor);
     sets.insert(formats::numbered_set_key(name));
   }
+  if (index.index->weight_map.empty()) sets = sets_by_name(model, view);
   sets.erase("");
   const std::string_view ending = family_ending(base_name(index.path));
   for (const FileFacts& file : files_from(model, view.folder)) {

@@ -18,11 +18,16 @@ void add_line(std::string& text, std::string_view label, const std::string& line
   text.append(label).append(line);
 }
 
+// Also of a link to nothing and of a fifo.
+bool is_file(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, failed)) && !std::filesystem::is_directory(path, failed);
+}
+
 }  // namespace
 
 std::string path_of(const Report& report, const Finding& finding) {
-  std::error_code failed;
-  if (finding.file.empty() || std::filesystem::is_regular_file(report.path, failed)) return report.path;
+  if (finding.file.empty() || is_file(report.path)) return report.path;
   return report.path + (report.path.empty() || report.path.back() == '/' ? "" : "/") + finding.file;
 }
 

@@ -49,6 +49,21 @@ class Forms(DoctorCase):
                 rest.append(line)
         return rows, rest
 
+    def test_a_path_that_begins_with_a_dash_stays_a_path_in_commands(self):
+        folder = self.new_folder("dash")
+        write(folder / "-x" / FILE, b"\xef\xbb\xbf" + S)
+        lines = self.run_doctor("--json", "--", "-x", cwd=folder).stdout.splitlines()
+        command, = (row["command"] for row in map(json.loads, lines) if row["type"] == "finding")
+        done = mounts.run("sh", "-euc", command, cwd=folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+        self.assertEqual((folder / "-x" / (FILE + ".fixed")).read_bytes(), S)
+
+    def test_an_annotation_of_a_link_to_nothing_names_the_link(self):
+        link = self.new_folder("links") / FILE
+        link.symlink_to("nowhere")
+        rows, _ = self.annotations(self.run_doctor("--ci", link).stdout)
+        self.assertEqual([row[:3] for row in rows], [("error", str(link), "link.dangling")])
+
     def test_the_forms_agree_on_findings_and_exit_code(self):
         model = self.model()
         answer = self.doctor(model)

@@ -114,6 +114,18 @@ def _(folder):
     return [Want("index.malformed", INDEX)]
 
 
+@case("D2", "an index that names nothing", "damaged")
+def _(folder):
+    write_shards(folder, index={"metadata": {"total_size": 0}, "weight_map": {}})
+    return [Want("index.omits_tensor", INDEX, tensors=[name for rows in SHARD_ROWS for name, _, _ in rows])]
+
+
+@case("D2", "an index whose map is a list", "damaged")
+def _(folder):
+    write_shards(folder, index={"metadata": {"total_size": 0}, "weight_map": []})
+    return [Want("index.malformed", INDEX)]
+
+
 @case("D2", "an index that leads out of its folder", "damaged")
 def _(folder):
     write_shards(folder, index=index_of(D3, weight_map={**index_of(D3)["weight_map"], "layers.1.a": "../" + SHARDS[0]}))

@@ -63,6 +63,40 @@ TEST(CheckIndex, OfJsonThatBreaksOffNoWordsOfAnotherFaultAreQuoted) {
   EXPECT_THAT(folder.diagnose().findings.front().loader, ElementsAre("json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"));
 }
 
+TEST(CheckIndex, BesideAnIndexThatNamesNothingTheNumbersTellWhatIsMissing) {
+  for (const char* index : {"", "<html><title>404</title></html>", R"({"metadata":{}})", R"({"metadata":{},"weight_map":{}})"}) {
+    const TwoShards folder("x");
+    folder.put(kIndex, index);
+    const std::size_t whole = folder.say().size();
+    stdfs::remove(folder.path(kSecond));
+    const auto lines = folder.say();
+    EXPECT_EQ(lines.size(), whole + 1) << index;
+    EXPECT_THAT(lines, ::testing::Contains("error shards.gap " + kSecond)) << index;
+    EXPECT_THAT(folder.diagnose().findings.front().advice, HasSubstr("fetch the shards that are missing first")) << index;
+  }
+}
+
+TEST(CheckIndex, AnIndexThatNamesNothingOmitsAllTensorsOfTheShards) {
+  const TwoShards folder(R"({"metadata":{"total_size":16},"weight_map":{}})");
+  const auto findings = folder.diagnose().findings;
+  ASSERT_THAT(said(findings), ElementsAre("error index.omits_tensor " + std::string(kIndex)));
+  EXPECT_THAT(findings.front().tensors, ElementsAre("a", "b"));
+  EXPECT_THAT(findings.front().command, HasSubstr(" --write --force"));
+  const ScratchFolder single;  // readers take the single file
+  single.put(kIndex, R"({"metadata":{},"weight_map":{}})");
+  single.put("model.safetensors", weights({{"a"}}));
+  EXPECT_THAT(said(single.diagnose().findings), IsEmpty());
+}
+
+TEST(CheckShards, AnIndexCanBeWrittenOnceTheBrokenShardIsPutRight) {
+  const TwoShards folder("");
+  EXPECT_THAT(folder.diagnose().findings.front().advice, HasSubstr("write the index from the headers"));
+  folder.put(kSecond, "<html><title>404</title></html>");
+  const auto findings = folder.diagnose().findings;
+  ASSERT_THAT(said(findings), ElementsAre("error content.web_page " + kSecond, "error index.missing " + std::string(kIndex)));
+  EXPECT_THAT(findings.back().advice, HasSubstr("put the broken shards right first"));
+}
+
 TEST(CheckIndex, ABrokenShardIsNotAlsoAWrongIndex) {
   const TwoShards folder;
   folder.put(kSecond, weights({{"b"}}).substr(0, 30));
