@@ -62,7 +62,7 @@ tl::unexpected<Error> not_there(const std::string& model_folder, const std::stri
 // The commit a ref holds, without the blanks some tools write behind it; nullopt when there is no such ref.
 Result<std::optional<std::string>> read_ref(const std::string& model_folder, const std::string& name) {
   const std::string path = model_folder + "/refs/" + name;
-  if (!exists(path)) return std::nullopt;
+  if (!exists(path) || is_folder(path)) return std::nullopt;  // refs/feature of refs/feature/x
   VOUCHFS_ASSIGN(std::string commit, read_whole_file(AT_FDCWD, path, kMaxRefBytes, path));
   commit.erase(commit.find_last_not_of(" \t\r\n") + 1);
   const bool plain = formats::is_plain_relative_path(commit) && commit.find('/') == std::string::npos;

@@ -76,7 +76,7 @@ TEST_F(HfPlace, OfASnapshotFolderOrALinkToOneKnowsItsCache) {
 }
 
 TEST_F(HfPlace, ThatLacksTheRevisionSaysWhatIsThere) {
-  for (const char* revision : {"v2", "0000000000000000000000000000000000000000"}) {
+  for (const char* revision : {"v2", "refs/pr", "0000000000000000000000000000000000000000"}) {
     const auto place = resolve_place(scratch.path(kModel), revision);
     ASSERT_FALSE(place);
     EXPECT_EQ(place.error().code, ErrorCode::not_found);
