@@ -42,14 +42,16 @@ std::optional<std::uint64_t> size_by(const std::vector<Evidence>& list, const Ev
 bool is_cut(const std::string& path, std::uint64_t bytes, const seal::TensorTable& table) {
   const auto found = std::lower_bound(table.files.begin(), table.files.end(), path, [](const seal::TableFile& f, const std::string& p) { return f.path < p; });
   if (found == table.files.end() || found->path != path || !found->problem) return false;
-  constexpr std::array<std::string_view, 7> kCut = {"HeaderTooSmall", "InvalidHeaderLength", "FileTooSmall", "TruncatedHeader", "DataOutOfBounds", "MissingCentralDirectory", "UnexpectedEnd"};
+  constexpr std::array<std::string_view, 7> kCut = {"HeaderTooSmall",  "InvalidHeaderLength",     "FileTooSmall", "TruncatedHeader",
+                                                    "DataOutOfBounds", "MissingCentralDirectory", "UnexpectedEnd"};
   const formats::HeaderProblem& problem = *found->problem;
   // The same name stands for bytes too many; the place tells the two apart.
   if (problem.name == "MetadataIncompleteBuffer") return problem.offset == bytes;
   return std::find(kCut.begin(), kCut.end(), problem.name) != kCut.end();
 }
 
-std::string what_happened(const SealedFile& file, std::optional<std::uint64_t> published, const seal::TensorTable& table, const PublisherCheck::ReadSmall& read_small) {
+std::string what_happened(const SealedFile& file, std::optional<std::uint64_t> published, const seal::TensorTable& table,
+                          const PublisherCheck::ReadSmall& read_small) {
   const std::uint64_t here = file.entry.bytes;
   const auto text = here < formats::kMaxLfsPointerBytes ? read_small(file.entry.path, formats::kMaxLfsPointerBytes) : std::nullopt;
   if (text && formats::parse_lfs_pointer(*text)) return "a Git LFS pointer lies in its place, the content was never fetched (git lfs pull)";
@@ -105,6 +107,8 @@ PublisherCheck::PublisherCheck(PublisherMode mode, const publisher::Place& place
     : mode_(mode), evidence_(evidence_of(mode, place, files)) {
   summary_.mode = mode;
   for (const publisher::AbsentFile& file : evidence_.absent) summary_.absent.push_back(file.path);
+  for (const ScannedFile& file : files)
+    if (!file.source.empty()) sources_.emplace(file.path, file.source);
 }
 
 bool PublisherCheck::needs_git_sha1(const std::string& path) const {
@@ -155,9 +159,13 @@ std::vector<std::string> PublisherCheck::warnings() const {
 Status PublisherCheck::verdict(const std::string& shown_root) const {
   if (mode_ == PublisherMode::off) return {};
   if (!summary_.mismatches.empty()) {
-    std::string text = "does not fit what the publisher left; " + summary_.mismatches.front();
-    if (summary_.mismatches.size() > 1) text += "; " + counted_files(summary_.mismatches.size() - 1) + " more do not fit either";
-    return fail(ErrorCode::untrusted, text, shown_root + "/" + first_bad_, kMismatchAdvice);
+    const auto source = sources_.find(first_bad_);
+    const bool named = source != sources_.end();
+    std::string text =
+        "does not fit what the publisher left; " + (named ? "the content of '" + printable(first_bad_) + "': " : "") + summary_.mismatches.front();
+    const std::size_t others = summary_.mismatches.size() - 1;
+    if (others != 0) text += "; " + counted_files(others) + (others == 1 ? " more does not fit either" : " more do not fit either");
+    return fail(ErrorCode::untrusted, text, shown_root + "/" + (named ? source->second : first_bad_), kMismatchAdvice);
   }
   if (mode_ == PublisherMode::require && !summary_.without.empty())
     return fail(ErrorCode::untrusted, "there is no evidence of the publisher for " + counted_files(summary_.without.size()) + ": " + listed(summary_.without),

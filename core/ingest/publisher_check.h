@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -58,7 +59,8 @@ class PublisherCheck {
   PublisherMode mode_;
   publisher::EvidenceMap evidence_;
   PublisherSummary summary_;
-  std::string first_bad_;  // path
+  std::string first_bad_;                       // path
+  std::map<std::string, std::string> sources_;  // path -> where it lies on disk, of files that go by another name there (Ollama's blobs)
   std::vector<seal::ProvenanceFile> files_;
 };
 

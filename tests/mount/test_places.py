@@ -90,7 +90,7 @@ class TestOllamaModel(mounts.MountCase):
         blob = stores.blob_of(self.store, self.files["model.gguf"])
         mounts.flip(blob, 9000)
         error = self.vouchfs("ingest", "ollama:tiny:1b", code=5).stderr
-        self.assertIn("bytes changed", error)
+        self.assertIn("%s: does not fit what the publisher left; the content of 'model.gguf': bytes changed" % blob, error)
         self.assertIn("sha256:" + stores.sha256(self.files["model.gguf"]), error)
         os.truncate(blob, 8000)
         self.assertIn("transfer stopped at byte 8000 of %d" % len(self.files["model.gguf"]), self.vouchfs("ingest", "ollama:tiny:1b", code=5).stderr)
