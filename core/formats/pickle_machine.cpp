@@ -1,8 +1,11 @@
 #include "formats/pickle_machine.h"
 
 #include <array>
+#include <cstdio>
+#include <string_view>
 #include <utility>
 
+#include "base/utf8.h"
 #include "formats/shown_name.h"
 #include "formats/torch_bytes.h"
 
@@ -11,6 +14,19 @@ namespace {
 
 // Entries of the memo that do not follow the one before; Python's own writers leave no holes.
 constexpr std::size_t kMaxFarMemo = 1U << 20;
+
+// Where Python's decoder stops ("utf-8", "surrogatepass": halves of pairs, ED A0 80 to ED BF BF, are text for it), or npos.
+std::size_t find_no_text(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  std::size_t at = 0;
+  for (;;) {
+    const std::size_t bad = find_invalid_utf8(text.substr(at));
+    if (bad == std::string_view::npos) return bad;
+    at += bad;
+    if (byte(at) != 0xED || (byte(at + 1) & 0xE0U) != 0xA0U || (byte(at + 2) & 0xC0U) != 0x80U) return at;
+    at += 3;
+  }
+}
 
 }  // namespace
 
@@ -177,9 +193,20 @@ void PickleMachine::op_float() {
   push({PickleKind::real, 0, 0});
 }
 
+void PickleMachine::check_text(std::uint64_t length) {
+  const std::string_view text = bytes_.at(at_, length);
+  const std::size_t bad = find_no_text(text);
+  if (bad == std::string_view::npos) return;
+  std::array<char, 8> byte{};
+  std::snprintf(byte.data(), byte.size(), "0x%02x", static_cast<unsigned>(static_cast<unsigned char>(text[bad])));
+  refuse("a text in it is not UTF-8 at byte " + std::to_string(bytes_.file_offset(at_ + bad)),
+         std::string("'utf-8' codec can't decode byte ") + byte.data() + " in position " + std::to_string(bad));
+}
+
 void PickleMachine::push_place(PickleKind kind, std::uint64_t length_bytes) {
   const std::uint64_t length = take_number(length_bytes);
   if (!need(length)) return;
+  if (kind == PickleKind::text) check_text(length);
   push({kind, static_cast<std::uint32_t>(length), static_cast<std::int64_t>(at_)});
   at_ += length;
 }

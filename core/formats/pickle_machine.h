@@ -87,6 +87,7 @@ class PickleMachine {
   void op_bytes8() { push_place(PickleKind::bytes, 8); }
   void push_integer(std::uint64_t bytes);
   void push_long(std::uint64_t length_bytes);
+  void check_text(std::uint64_t length);  // refuses a text at at_ that Python cannot decode
   void push_place(PickleKind kind, std::uint64_t length_bytes);
 
   void op_mark() { marks_.push_back(stack_.size()); }

@@ -2,6 +2,7 @@
 
 doctor_client.py write FOLDER    saves a small model by torch (zip, legacy, with an optimizer), safetensors and transformers (in shards) into subfolders
 doctor_client.py errors FILE...  prints, for each FILE, what its library says when it cannot load it, by its default way and by older ones; null where it can
+doctor_client.py loads FOLDER    prints {file: null or what its library says}, each file loaded once, by its default way, and every tensor of it read
 """
 import json
 import os
@@ -53,8 +54,27 @@ def errors_of(path):
     return said
 
 
+def load_all(path):
+    if path.endswith(".safetensors"):
+        from safetensors.torch import load_file
+        load_file(path)
+    else:
+        torch.load(path)
+
+
+def loads(folder):
+    said = {}
+    for name in sorted(os.listdir(folder)):
+        try:
+            load_all(os.path.join(folder, name))
+            said[name] = None
+        except Exception as error:  # noqa: BLE001  whatever it says is the answer
+            said[name] = "%s: %s" % (type(error).__name__, error)
+    return said
+
+
 def main(what, *paths):
-    print(json.dumps(write(*paths) if what == "write" else [errors_of(path) for path in paths]))
+    print(json.dumps(loads(*paths) if what == "loads" else write(*paths) if what == "write" else [errors_of(path) for path in paths]))
 
 
 if __name__ == "__main__":

@@ -234,6 +234,15 @@ TEST(TorchPickle, NamesOfGlobalsWithoutEndOrUtf8AreBadPickle) {
   EXPECT_EQ(pickle_verdict("ca\n"), "BadPickle");
 }
 
+TEST(TorchPickle, TextsThatPythonCannotDecodeAreBadPickle) {
+  using pickle::text;
+  EXPECT_EQ(pickle_verdict(text("ty\x80\x02")), "BadPickle");
+  EXPECT_EQ(pickle_verdict(text("\xED\xA0")), "BadPickle");
+  EXPECT_EQ(pickle_verdict(text("\xED\xA0\x80\xFF")), "BadPickle");
+  EXPECT_EQ(pickle_verdict(text("\xC3")), "BadPickle");
+  EXPECT_EQ(pickle_verdict(text("\xC3\xA4 \xED\xA0\x80 \xED\xBF\xBF \xF0\x9F\x98\x80")), "ok");  // halves of pairs pass
+}
+
 TEST(TorchPickle, PersistentIdsThatAreNoStorageAreBadPickle) {
   using namespace pickle;
   for (const std::string& id : {text("x"), tuple(""), tuple(text("cache") + global("torch", "FloatStorage") + text("0") + text("cpu") + number(1)),

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""doctor --deep beside torch and safetensors over damaged files: what the library refuses is never whole, and what it reads is no error but for
+the damage that only a checksum shows.
+
+VOUCHFS_DAMAGE_SEED and VOUCHFS_DAMAGE_COUNT (files of each kind) make other runs and longer ones.
+"""
+import json
+import os
+import random
+
+import real_model
+from real_model import mounts, setup
+
+import torch_writer as writer
+
+CLIENT = real_model.HERE / "doctor_client.py"
+SEED, COUNT = int(os.environ.get("VOUCHFS_DAMAGE_SEED", "20")), int(os.environ.get("VOUCHFS_DAMAGE_COUNT", "300"))
+LENGTHS = (1, 2, 4, 8, 16, 64, 512)
+# torch reads these files all the same: it looks at no checksum and at few local headers. The protocol of a pickle it does not look at either.
+STRICTER = ("torch.crc_mismatch", "torch.bad_local_header", "torch.no_directory", "torch.pickle_broken")
+VALUE = {"a.weight": writer.T("float32", (2, 3), bytes(range(1, 25))), "a.bias": writer.T("int64", (4,), bytes(range(32))), "b": writer.T("uint8", (3,), b"xyz")}
+
+
+def damaged(rng, body, places, other):
+    """`body` with one damage or two, often at one of `places`, where structures stand."""
+    body = bytearray(body)
+
+    def place():
+        at = rng.choice(places) + rng.randrange(64) if rng.random() < 0.6 else rng.randrange(len(body) or 1)
+        return min(at, len(body) - 1)
+
+    for _ in range(rng.choice((1, 1, 1, 2))):
+        if not body:
+            break
+        at, length = place(), rng.choice(LENGTHS)
+        way = rng.randrange(9)
+        if way == 0:
+            body[at] ^= 1 << rng.randrange(8)
+        elif way == 1:
+            del body[at:]
+        elif way == 2:
+            body[at:at + length] = bytes(len(body[at:at + length]))
+        elif way == 3:
+            body[at:at] = body[at:at + length]
+        elif way == 4:
+            body[at:at] = rng.randbytes(length)
+        elif way == 5:
+            body = body.replace(b"\n", b"\r\n")
+        elif way == 6:
+            body[at:at + length] = other[at:at + length]
+        elif way == 7:
+            del body[at:at + length]
+        else:
+            body += rng.randbytes(length)
+    return bytes(body)
+
+
+class DamagedFiles(real_model.RealModelCase):
+    def judged(self, names, folder):
+        """{file: codes of errors, and of what torch's restricted loader refuses}"""
+        done = mounts.vouchfs("doctor", "--json", "--deep", *(os.path.join(folder, name) for name in names), timeout=200)
+        self.assertIn(done.returncode, (0, 1, 2, 3, 4, 5, 6), done.stderr)
+        self.assertEqual(done.stderr, "")
+        found = {name: set() for name in names}
+        for row in map(json.loads, done.stdout.splitlines()):
+            if row["type"] == "finding" and (row["severity"] == "error" or row["code"] == "torch.unlisted_global"):
+                found[os.path.basename(row["file"])].add((row["severity"], row["code"]))
+        return found
+
+    def compare(self, name, bodies, places, stricter):
+        rng, folder = random.Random(SEED), self.new_folder("damaged")
+        for i in range(COUNT):
+            body = rng.choice(bodies)
+            mounts.write_file(os.path.join(folder, name % i), damaged(rng, body, places(body), rng.choice(bodies)))
+        names = sorted(os.listdir(folder))
+        said = self.answer(setup.python(), CLIENT, "loads", folder)
+        found = self.judged(names, folder)
+        for file in names:
+            errors = {code for severity, code in found[file] if severity == "error"}
+            with self.subTest(file=file, seed=SEED):
+                if said[file] is not None:
+                    self.assertTrue(found[file], "doctor says nothing; the library: %s" % said[file][:400])
+                else:
+                    self.assertLessEqual(errors, set(stricter))
+        refused = sum(text is not None for text in said.values())
+        print("%s: %d refused, %d read" % (name, refused, COUNT - refused))
+        self.assertGreater(refused, COUNT // 3)
+        self.assertGreater(COUNT - refused, COUNT // 50)
+
+    def test_of_torch_are_seen(self):
+        def places(body):
+            return [0] + ([body.index(b"PK\1\2"), body.index(b"PK\5\6")] if body.startswith(b"PK") else [0])
+        self.compare("pytorch_model.%04d.bin", [writer.zip_file(VALUE), writer.legacy_file(VALUE)], places, STRICTER)
+
+    def test_of_safetensors_are_seen(self):
+        bodies = []
+        for i in range(3):
+            path = self.path("good%d" % i)
+            mounts.safetensors(path, {"x.%d" % j: (j + 1) * (i + 1) for j in range(i + 1)}, seed=i)
+            bodies.append(mounts.read_file(path))
+        self.compare("model%04d.safetensors", bodies, lambda _: [0], ())
+
+
+if __name__ == "__main__":
+    mounts.main()
