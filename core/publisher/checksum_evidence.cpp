@@ -55,7 +55,7 @@ void collect_list(Collector& collector, const std::string& list_path) {
     const std::string path = file_of_line(collector, list, line);
     if (path.empty())
       ++outside;
-    else
+    else if (path != list_path)  // `find . -type f -exec sha256sum {} + > SHA256SUMS` lists the list, as it was while it was empty
       collector.add(path, {EvidenceKind::sha256sums, DigestKind::sha256, line.sha256, std::nullopt, list_path}, true);
   }
   if (outside != 0) collector.note(printable(list_path) + " names " + counted(outside, "file") + " that cannot lie in the model");

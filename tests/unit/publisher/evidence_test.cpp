@@ -145,6 +145,17 @@ TEST(ChecksumEvidence, ComesFromListsAtTheRootInFoldersAndBesideOneFile) {
   EXPECT_THAT(map.notes, ElementsAre(HasSubstr("SHA256SUMS names 2 files"), HasSubstr("f.sha256 cannot be used")));
 }
 
+TEST(ChecksumEvidence, OfAListSaysNothingOfTheListItself) {
+  const Scratch scratch;
+  scratch.put("m/SHA256SUMS", kHex1 + "  ./SHA256SUMS\n" + kHex2 + "  a.bin\n" + kHex1 + "  sub/SHA256SUMS\n");
+  scratch.put("m/sub/SHA256SUMS", kHex1 + "  SHA256SUMS\n");
+  const EvidenceMap map = find_evidence(folder_place(scratch.path("m")), {"SHA256SUMS", "a.bin", "sub/SHA256SUMS"});
+  EXPECT_EQ(map.files.count("SHA256SUMS"), 0U);
+  EXPECT_THAT(told(map, "a.bin"), ElementsAre("sha256sums sha256:" + kHex2 + " SHA256SUMS"));
+  EXPECT_THAT(told(map, "sub/SHA256SUMS"), ElementsAre("sha256sums sha256:" + kHex1 + " SHA256SUMS")) << "what one list says of another counts";
+  EXPECT_TRUE(map.notes.empty());
+}
+
 TEST(ChecksumEvidence, OfAListWithOtherLinesStaysGood) {
   const Scratch scratch;
   scratch.put("m/SHA256SUMS", "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n" + kHex1 + "  a.bin\n" + kHex2 +
