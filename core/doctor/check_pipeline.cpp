@@ -1,8 +1,11 @@
 // model_index.json of a diffusers pipeline against the folders of its components: one that is absent, or has its configuration and no weights.
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "doctor/check_parts.h"
 #include "doctor/checks.h"

@@ -86,6 +86,8 @@ TEST(CheckIndex, AnIndexThatNamesNothingOmitsAllTensorsOfTheShards) {
   single.put(kIndex, R"({"metadata":{},"weight_map":{}})");
   single.put("model.safetensors", weights({{"a"}}));
   EXPECT_THAT(said(single.diagnose().findings), IsEmpty());
+  folder.put("model.safetensors", weights({{"c"}}));
+  EXPECT_THAT(folder.say(), ::testing::Not(::testing::Contains("error index.omits_tensor " + std::string(kIndex))));
 }
 
 TEST(CheckShards, AnIndexCanBeWrittenOnceTheBrokenShardIsPutRight) {
