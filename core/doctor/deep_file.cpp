@@ -1,7 +1,9 @@
 #include "doctor/deep_file.h"
 
 #include <algorithm>
+#include <system_error>
 
+#include "base/units.h"
 #include "base/utf8.h"
 #include "doctor/check_parts.h"
 #include "doctor/deep_watch.h"
@@ -10,6 +12,7 @@ namespace vouchfs::doctor {
 namespace {
 
 constexpr std::size_t kToldPlaces = 8;
+constexpr std::uint64_t kMostFailedPages = 1024;  // a failing disk may take seconds over each
 
 // The watchers of one file; those that have nothing to look for are absent.
 struct Watches {
@@ -38,30 +41,84 @@ void make_watches(const DeepContext& context, const FileFacts& file, bool has_er
   if (!has_error && file.tensors() != nullptr) watches.tensors.emplace(file);
 }
 
-Finding unreadable(const DeepContext& context, const FileFacts& file, std::uint64_t at, const std::string& what) {
+// Parts of a file that cannot be read.
+struct FailedReads {
+  std::vector<ByteRange> ranges;  // sorted, apart
+  std::uint64_t pages = 0;
+  std::string why;  // of the first
+
+  void add(const ByteRange& range, const Error& error) {
+    ++pages;
+    if (why.empty()) why = error.sys_errno != 0 ? std::generic_category().message(error.sys_errno) : error.message;
+    if (!ranges.empty() && ranges.back().offset + ranges.back().length == range.offset)
+      ranges.back().length += range.length;
+    else
+      ranges.push_back(range);
+  }
+};
+
+Finding unreadable(const DeepContext& context, const FileFacts& file, const ByteRange& range, const std::string& message) {
   Finding finding = about(context.model, file.path, "file.io_error");
-  finding.offset = at;
-  finding.message = "reading it failed at byte " + std::to_string(at) + ": " + what + "; what follows was not looked at";
-  for (const formats::Tensor& tensor : file.tensors() != nullptr ? *file.tensors() : std::vector<formats::Tensor>{})
-    if (tensor.end > at) finding.tensors.push_back(tensor.name);
+  finding.offset = range.offset;
+  finding.length = range.length;
+  finding.message = message;
+  if (const auto* tensors = file.tensors()) finding.tensors = tensors_within(*tensors, range.offset, range.offset + range.length);
   return finding;
 }
 
-// nullopt when everything was read.
-Result<std::optional<Finding>> read_through(const DeepContext& context, const FileFacts& file, std::span<std::uint8_t> buffer, Watches& watches) {
+// What failed from here on was not looked at.
+Finding given_up(const DeepContext& context, const FileFacts& file, std::uint64_t at, const std::string& why) {
+  return unreadable(context, file, {at, file.bytes - at}, "reading it failed at byte " + std::to_string(at) + ": " + why + "; what follows was not looked at");
+}
+
+std::vector<Finding> say_failed(const DeepContext& context, const FileFacts& file, const FailedReads& failed) {
+  std::vector<Finding> findings;
+  for (const ByteRange& range : failed.ranges)
+    findings.push_back(unreadable(context, file, range,
+                                  "reading bytes " + std::to_string(range.offset) + " to " + std::to_string(range.offset + range.length - 1) +
+                                      " failed: " + failed.why));
+  return findings;
+}
+
+// A disk loses sectors and a mount refuses blocks; what lies between can be read.
+Status find_failed_pages(const DeepContext& context, const formats::ReadAt& read, std::uint64_t at, std::span<std::uint8_t> bytes, FailedReads& failed) {
+  for (std::size_t done = 0; done < bytes.size(); done += kBlockBytes) {
+    VOUCHFS_TRY(context.cancel.check());
+    const auto page = bytes.subspan(done, std::min(kBlockBytes, bytes.size() - done));
+    const auto got = read(at + done, page);
+    if (!got) failed.add({at + done, page.size()}, got.error());
+    if (failed.pages == kMostFailedPages) return {};
+  }
+  return {};
+}
+
+// Nothing when everything was read.
+Result<std::vector<Finding>> read_through(const DeepContext& context, const FileFacts& file, std::span<std::uint8_t> buffer, Watches& watches) {
   const auto read = open_reader(file);
-  if (!read) return unreadable(context, file, 0, read.error().describe());
+  if (!read) return std::vector<Finding>{given_up(context, file, 0, read.error().describe())};
+  FailedReads failed;
   for (std::uint64_t at = 0; at < file.bytes;) {
     VOUCHFS_TRY(context.cancel.check());
-    const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), file.bytes - at));
-    const auto got = (*read)(at, buffer.first(want));
-    if (!got) return unreadable(context, file, at, got.error().describe());
-    if (*got < want) return unreadable(context, file, at + *got, "the file ends there, it had " + bytes_text(file.bytes) + " a moment ago");
-    watches.take(at, buffer.first(want));
-    at += want;
-    context.progress.bytes_done.fetch_add(want, std::memory_order_relaxed);
+    const auto bytes = buffer.first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), file.bytes - at)));
+    const std::uint64_t failed_before = failed.pages;
+    auto got = (*read)(at, bytes);
+    if (!got) {
+      VOUCHFS_TRY(find_failed_pages(context, *read, at, bytes, failed));
+      if (failed.pages == failed_before) got = (*read)(at, bytes);  // every page came this time
+      if (failed.pages == failed_before && !got) failed.add({at, bytes.size()}, got.error());
+    }
+    if (got && *got < bytes.size())
+      return std::vector<Finding>{given_up(context, file, at + *got, "the file ends there, it had " + bytes_text(file.bytes) + " a moment ago")};
+    if (failed.pages == 0) watches.take(at, bytes);
+    at += bytes.size();
+    context.progress.bytes_done.fetch_add(bytes.size(), std::memory_order_relaxed);
+    if (failed.pages >= kMostFailedPages) {
+      std::vector<Finding> findings = say_failed(context, file, failed);
+      findings.back().message += "; what follows was not looked at";
+      return findings;
+    }
   }
-  return std::nullopt;
+  return say_failed(context, file, failed);
 }
 
 Finding at_place(const DeepContext& context, const FileFacts& file, const char* code, const BadPlace& place) {
@@ -141,8 +198,8 @@ Result<std::vector<Finding>> deep_file(const DeepContext& context, const FileFac
   Watches watches;
   make_watches(context, file, has_error, watches);
   // Also without anything to look for: a file that cannot be read to its end is damage of its own.
-  VOUCHFS_ASSIGN(std::optional<Finding> trouble, read_through(context, file, buffer, watches));
-  if (trouble) return std::vector<Finding>{*std::move(trouble)};
+  VOUCHFS_ASSIGN(std::vector<Finding> trouble, read_through(context, file, buffer, watches));
+  if (!trouble.empty()) return trouble;
   return judge(context, file, watches);
 }
 

@@ -15,6 +15,7 @@
 #include "doctor/catalogue.h"
 #include "doctor/check_parts.h"
 #include "doctor/index_view.h"
+#include "doctor/mounted_model.h"
 #include "doctor/needs.h"
 #include "doctor/stores.h"
 
@@ -80,7 +81,7 @@ Status look_at(const ModelFacts& model, const DoctorOptions& options, const std:
   }
   if (options.deep) VOUCHFS_TRY(deep_checks(model, options.jobs, engine, progress, cancel, findings));
   add_totals(model, report);
-  for (Finding& finding : name_lost_tensors(model, std::move(findings).take())) report.findings.push_back(std::move(finding));
+  for (Finding& finding : name_lost_tensors(model, explain_refused_blocks(model, std::move(findings).take()))) report.findings.push_back(std::move(finding));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "doctor/gather_parts.h"
+#include "doctor/mounted_model.h"
 #include "hash/sha256.h"
 
 namespace vouchfs::doctor {
@@ -13,9 +14,6 @@ bool exists(const std::string& path) {
   struct stat info {};
   return ::lstat(path.c_str(), &info) == 0;
 }
-
-// A mount of ours shows parts of its seal in a folder of the same name; it judges its files itself.
-bool is_mount_folder(const std::string& dir) { return exists(dir + "/status.json") && !exists(dir + "/" + seal::kTablesFolder); }
 
 void attach(ModelFacts& model) {
   for (FileFacts& file : model.files) {
@@ -31,6 +29,7 @@ void attach(ModelFacts& model) {
 void read_seal(ModelFacts& model, const std::optional<std::string>& seal_dir) {
   const std::string by_place = model.place.default_seal_dir.empty() ? seal::seal_path(model.place.model_dir, std::nullopt) : model.place.default_seal_dir;
   const std::string dir = seal_dir ? *seal_dir : by_place;
+  // A mount of ours shows parts of its seal in a folder of the same name; it judges its files itself.
   if (!seal_dir && (!exists(dir + "/" + seal::kManifestName) || is_mount_folder(dir))) return;
   model.seal_dir = dir;
   auto opened = seal::open_seal(dir, std::nullopt, *hash::make_openssl_engine());

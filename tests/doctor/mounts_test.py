@@ -13,8 +13,8 @@ import mounts  # noqa: E402
 
 
 class OnAMount(mounts.MountCase):
-    def doctor(self, path):
-        done = mounts.vouchfs("doctor", "--json", path)
+    def doctor(self, path, *options):
+        done = mounts.vouchfs("doctor", "--json", *options, path)
         return done, [json.loads(line) for line in done.stdout.splitlines()]
 
     def sealed(self):
@@ -62,6 +62,52 @@ class OnAMount(mounts.MountCase):
         errors = [(f["code"], f["file"]) for f in records if f.get("severity") == "error"]
         self.assertEqual(errors, [("file.io_error", shard)], done.stdout)
         self.assertEqual((done.returncode, records[-1]["verdict"]), (3, "damaged"))
+
+    def places(self, records, code):
+        """(file, offset, length, tensors) of every finding of a code; no other error may be there."""
+        errors = [r for r in records if r.get("severity") == "error"]
+        self.assertEqual({e["code"] for e in errors}, {code}, errors)
+        return [(e["file"], e["offset"], e["length"], e["tensors"]) for e in errors]
+
+    def test_blocks_that_a_mount_refuses_are_named_with_their_tensors(self):
+        model, shard = self.sealed(), models.shard_name(1, 2)
+        rows = models.read_header(os.path.join(model, shard))
+        for block in (4, 12, 13):
+            mounts.flip(os.path.join(model, shard), block * models.BLOCK + 7)
+        expected = [(shard, offset, length, models.tensors_cut(rows, offset, length)) for offset, length in ((4 * models.BLOCK, models.BLOCK), (12 * models.BLOCK, 2 * models.BLOCK))]
+        with self.mount(model) as mount:
+            done, records = self.doctor(mount.path, "--deep")
+            self.assertEqual(self.places(records, "seal.block_mismatch"), expected, done.stdout)
+            # Now the mount refuses to open the file: its header cannot be read, and the answer is the same.
+            for path, name in ((mount.path, shard), (os.path.join(mount.path, shard), shard)):
+                done, records = self.doctor(path)
+                self.assertEqual(self.places(records, "seal.block_mismatch"), expected, done.stdout)
+                self.assertEqual((done.returncode, records[-1]["verdict"]), (3, "damaged"))
+            command = next(r["command"] for r in records if r.get("code") == "seal.block_mismatch")
+            self.assertEqual(command, "vouchfs doctor --deep " + model)
+        done, records = self.doctor(model, "--deep")
+        self.assertEqual(self.places(records, "seal.block_mismatch"), expected, "the source itself gives the same places")
+
+    def test_blocks_that_a_mount_cannot_read_are_told_from_changed_ones(self):
+        models.write_model(self.path("model"), shards=2, index=True)
+        self.ingest(self.path("model"), "--seal", self.path("seal"))
+        faulty, shard = mounts.FaultyFs(self, self.path("model"), self.new_folder("faulty")), models.shard_name(1, 2)
+        faulty.tell("eio", "/" + shard, 5 * models.BLOCK, models.BLOCK, 0)
+        rows = models.read_header(os.path.join(self.path("model"), shard))
+        with self.mount(faulty.path, "--seal", self.path("seal")) as mount:
+            done, records = self.doctor(mount.path, "--deep")
+            self.assertEqual(self.places(records, "file.io_error"), [(shard, 5 * models.BLOCK, models.BLOCK, models.tensors_cut(rows, 5 * models.BLOCK, models.BLOCK))], done.stdout)
+            self.assertIn("cannot be read from the source", done.stdout)
+
+    def test_a_storage_that_fails_in_places_is_read_between_them(self):
+        faulty, shard = self.on_faulty(), models.shard_name(1, 2)
+        rows = models.read_header(os.path.join(self.path("model"), shard))
+        for block in (3, 20):
+            faulty.tell("eio", "/" + shard, block * models.BLOCK, models.BLOCK, 0)
+        done, records = self.doctor(faulty.path, "--deep")
+        found = self.places(records, "file.io_error")
+        self.assertEqual([(offset, length) for _, offset, length, _ in found], [(3 * models.BLOCK, models.BLOCK), (20 * models.BLOCK, models.BLOCK)], done.stdout)
+        self.assertEqual([names for *_, names in found], [models.tensors_cut(rows, offset, models.BLOCK) for _, offset, _, _ in found])
 
 
 if __name__ == "__main__":
