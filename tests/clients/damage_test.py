@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""doctor --deep beside torch and safetensors over damaged files: what the library refuses is never whole, and what it reads is no error but for
-the damage that only a checksum shows.
+"""doctor --deep beside torch, safetensors and llama.cpp over damaged files: what the library refuses is never whole, and what it reads is no error
+but for the damage that only a checksum shows.
 
 VOUCHFS_DAMAGE_SEED and VOUCHFS_DAMAGE_COUNT (files of each kind) make other runs and longer ones.
 """
@@ -8,6 +8,8 @@ import json
 import os
 import random
 
+import gguf_formats_test
+import gguf_samples
 import real_model
 from real_model import mounts, setup
 
@@ -55,18 +57,20 @@ def damaged(rng, body, places, other):
     return bytes(body)
 
 
-class DamagedFiles(real_model.RealModelCase):
+class DamageCase(real_model.RealModelCase):
     def judged(self, names, folder):
-        """{file: codes of errors, and of what torch's restricted loader refuses}"""
+        """{file: (severity, code, message) of errors, and of what torch's restricted loader refuses}"""
         done = mounts.vouchfs("doctor", "--json", "--deep", *(os.path.join(folder, name) for name in names), timeout=200)
         self.assertIn(done.returncode, (0, 1, 2, 3, 4, 5, 6), done.stderr)
         self.assertEqual(done.stderr, "")
         found = {name: set() for name in names}
         for row in map(json.loads, done.stdout.splitlines()):
             if row["type"] == "finding" and (row["severity"] == "error" or row["code"] == "torch.unlisted_global"):
-                found[os.path.basename(row["file"])].add((row["severity"], row["code"]))
+                found[os.path.basename(row["file"])].add((row["severity"], row["code"], row["message"]))
         return found
 
+
+class DamagedFiles(DamageCase):
     def compare(self, name, bodies, places, stricter):
         rng, folder = random.Random(SEED), self.new_folder("damaged")
         for i in range(COUNT):
@@ -76,7 +80,7 @@ class DamagedFiles(real_model.RealModelCase):
         said = self.answer(setup.python(), CLIENT, "loads", folder)
         found = self.judged(names, folder)
         for file in names:
-            errors = {code for severity, code in found[file] if severity == "error"}
+            errors = {code for severity, code, _ in found[file] if severity == "error"}
             with self.subTest(file=file, seed=SEED):
                 if said[file] is not None:
                     self.assertTrue(found[file], "doctor says nothing; the library: %s" % said[file][:400])
@@ -99,6 +103,33 @@ class DamagedFiles(real_model.RealModelCase):
             mounts.safetensors(path, {"x.%d" % j: (j + 1) * (i + 1) for j in range(i + 1)}, seed=i)
             bodies.append(mounts.read_file(path))
         self.compare("model%04d.safetensors", bodies, lambda _: [0], ())
+
+
+class DamagedGguf(DamageCase, gguf_formats_test.GgufCase):
+    """Beside llama.cpp, which takes tensor names that are no text, and sizes whose product wraps past 2^63: gguf_formats_test says why these are errors."""
+    STRICTER = ("is no text", "so many elements do not fit 63 bits")
+
+    def write_damaged(self):
+        rng, files = random.Random(SEED), {}
+        for i in range(COUNT):
+            body, places = gguf_samples.random_good(rng)
+            data = min((row[2] for row in places.values()), default=len(body))
+            files["%05d.gguf" % i] = damaged(rng, body, [0, 20, data // 2, max(0, data - 60), max(0, len(body) - 64)], gguf_samples.random_good(rng)[0])
+        return files, self.write(files)
+
+    def test_is_seen(self):
+        files, folder = self.write_damaged()
+        logs, found, taken = self.llama(folder, files), self.judged(sorted(files), folder), 0
+        for file in files:
+            with self.subTest(file=file, seed=SEED):
+                if self.llama_takes(logs[file]):
+                    taken += 1
+                    self.assertFalse([row for row in found[file] if not any(words in row[2] for words in self.STRICTER)])
+                else:
+                    self.assertTrue(found[file], "doctor says nothing; llama.cpp: %s" % logs[file])
+        print("gguf: %d refused, %d taken" % (COUNT - taken, taken))
+        self.assertGreater(taken, COUNT // 10)
+        self.assertGreater(COUNT - taken, COUNT // 3)
 
 
 if __name__ == "__main__":
