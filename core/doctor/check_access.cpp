@@ -155,6 +155,14 @@ void check_one_file(const ModelFacts& model, Findings& findings) {
   findings.add(std::move(finding));
 }
 
+// What save_pretrained of a tokenizer, processor or scheduler leaves: whole by itself, and no model.
+bool goes_with_a_model(const FileFacts& file) {
+  const std::string name = base_name(file.path);
+  for (const char* known : {"tokenizer.json", "tokenizer_config.json", "preprocessor_config.json", "processor_config.json", "scheduler_config.json"})
+    if (name == known) return true;
+  return false;
+}
+
 void check_any_model(const ModelFacts& model, Findings& findings) {
   const auto& files = model.files;
   if (model.single_file) return check_one_file(model, findings);
@@ -162,7 +170,11 @@ void check_any_model(const ModelFacts& model, Findings& findings) {
   if (model.place.kind != publisher::PlaceKind::folder) return;
   Finding finding = about(model, "", "path.not_a_model");
   finding.message =
-      files.empty() ? "the folder is empty" : "none of its " + count_text(files.size(), "file") + " is a weight file, an index or a configuration";
+      files.empty() ? "the folder is empty" : "none of its " + count_text(files.size(), "file") + " is a weight file, an index or a configuration of a model";
+  if (const auto part = std::find_if(files.begin(), files.end(), goes_with_a_model); part != files.end()) {
+    finding.severity = Severity::note;
+    finding.message += "; " + base_name(part->path) + " goes with one: nothing more is needed where only that is wanted";
+  }
   findings.add(std::move(finding));
 }
 

@@ -179,6 +179,24 @@ TEST(CheckAccess, AFolderOrFileWithoutAModelSaysSo) {
   EXPECT_THAT(said(folder.diagnose("notes.txt").findings), ElementsAre("error path.not_a_model notes.txt"));
 }
 
+TEST(CheckAccess, AFolderOfATokenizerAloneIsWhole) {
+  for (const char* name : {"tokenizer.json", "tokenizer_config.json", "preprocessor_config.json", "processor_config.json", "scheduler_config.json"}) {
+    const ScratchFolder folder;
+    folder.put(name, "{}");
+    folder.put("special_tokens_map.json", "{}");
+    const Report report = folder.diagnose();
+    EXPECT_THAT(said(report.findings), ElementsAre("note path.not_a_model ")) << name;
+    EXPECT_EQ(report.verdict, Verdict::whole) << name;
+    EXPECT_THAT(report.findings.front().message, HasSubstr(name));
+  }
+}
+
+TEST(CheckAccess, FilesOfNoModelBesideNoTokenizerStayAnError) {
+  const ScratchFolder folder;
+  folder.put("special_tokens_map.json", "{}");
+  EXPECT_THAT(said(folder.diagnose().findings), ElementsAre("error path.not_a_model "));
+}
+
 TEST(CheckTextFiles, JsonThatPythonTakesIsNoFault) {
   for (const char* text : {R"({"a": NaN, "b": [-Infinity, Infinity]})", R"({"a": "\ud83d alone", "b": "NaN"})", R"({"a": 1, "a": 2})", "[]"}) {
     const ScratchFolder folder;
