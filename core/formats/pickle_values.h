@@ -93,6 +93,7 @@ struct PickleHeap {
   std::vector<PickleStorage> storages;
   std::vector<PickleTensor> tensors;
   std::vector<PickleGlobal> globals;  // each once
+  std::size_t storage_parts = 5;      // of the tuple that names a storage, as torch takes it apart: no fewer and no more
   std::uint64_t copied_items = 0;     // from one list or dict to another
   bool too_large = false;             // more were to be copied than any real file does
 };

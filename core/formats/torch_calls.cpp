@@ -288,7 +288,7 @@ std::optional<PickleValue> TorchCalls::persistent(const PickleValue& id) {
   if (parts == nullptr || parts->empty()) return std::nullopt;
   const std::string_view kind = text_of(parts->front());
   if (kind == "module" && parts->size() > 1) return (*parts)[1];  // legacy: a class with its source text
-  if (kind != "storage" || parts->size() < 5) return std::nullopt;
+  if (kind != "storage" || parts->size() != heap_.storage_parts || !is_torch_location(text_of((*parts)[3]))) return std::nullopt;
   const PickleGlobal* type = global_of((*parts)[1]);
   const TorchDtype* dtype = type == nullptr ? nullptr : dtype_of_storage_class(type->name);
   const PickleValue count = (*parts)[4];
@@ -300,8 +300,8 @@ std::optional<PickleValue> TorchCalls::persistent(const PickleValue& id) {
   storage.element = dtype->bytes;
   if (__builtin_mul_overflow(static_cast<std::uint64_t>(count.number), dtype->bytes, &storage.bytes)) return std::nullopt;
   storage.view_bytes = storage.bytes;
-  if (parts->size() > 5)
-    if (const Args* view = tuple_of((*parts)[5]); view != nullptr && !take_view(*view, storage)) return std::nullopt;
+  if (parts->size() > 5 && !(*parts)[5].is(PickleKind::none))
+    if (const Args* view = tuple_of((*parts)[5]); view == nullptr || !take_view(*view, storage)) return std::nullopt;
   heap_.storages.push_back(storage);
   return PickleValue{PickleKind::storage, static_cast<std::uint32_t>(heap_.storages.size() - 1), 0};
 }

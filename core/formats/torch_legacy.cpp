@@ -27,6 +27,7 @@ class TorchLegacy {
   TorchLegacy(std::uint64_t file_bytes, const ReadAt& read, TorchFile& file) : file_bytes_(file_bytes), read_(read), file_(file), bytes_(read, 0, file_bytes) {}
 
   Status run() {
+    heap_.storage_parts = 6;  // the last is the view
     std::array<PickleValue, kPickles.size()> results;
     std::uint64_t at = 0;
     for (std::size_t i = 0; i < kPickles.size(); ++i) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <iterator>
 
 namespace vouchfs::formats {
 namespace {
@@ -163,6 +165,23 @@ const TorchDtype* dtype_of_storage_class(std::string_view class_name) noexcept {
   for (const TorchDtype& dtype : kDtypes)
     if (!dtype.storage.empty() && dtype.storage == front) return &dtype;
   return nullptr;
+}
+
+bool is_torch_location(std::string_view location) noexcept {
+  constexpr std::string_view kBackends[] = {"cuda", "mps",    "xpu", "hpu",  "mtia", "privateuseone", "hip", "xla", "npu", "mlu",  "musa",
+                                            "ipu",  "vulkan", "ve",  "fpga", "maia", "lazy",          "dml", "gcu", "tpu", "sdaa", "openreg"};
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_letter = [&](char c) { return (c >= 'a' && c <= 'z') || c == '_' || is_digit(c); };
+  if (location == "cpu" || location == "meta") return true;
+  const std::size_t colon = location.find(':');
+  std::string_view backend = location.substr(0, colon);
+  if (colon != std::string_view::npos) {
+    const std::string_view index = location.substr(colon + 1);
+    if (index.empty() || !std::all_of(index.begin(), index.end(), is_digit) || backend == "cpu" || backend == "meta") return false;
+    return !backend.empty() && !is_digit(backend.front()) && std::all_of(backend.begin(), backend.end(), is_letter);
+  }
+  while (!backend.empty() && is_digit(backend.back())) backend.remove_suffix(1);  // "cuda0"
+  return std::find(std::begin(kBackends), std::end(kBackends), backend) != std::end(kBackends);
 }
 
 void modernize_global(std::string& module, std::string& name) {

@@ -21,6 +21,10 @@ const TorchDtype* find_torch_dtype(std::string_view name) noexcept;
 // "FloatStorage" → float32; UntypedStorage and its older names → uint8.
 const TorchDtype* dtype_of_storage_class(std::string_view class_name) noexcept;
 
+// A device that a storage was saved from, as some torch calls it: one without a number is one of the known backends, one with a number may be of any
+// backend that an extension registers ("npu:0"). Source: torch/serialization.py (default_restore_location), c10/core/DeviceType.h.
+bool is_torch_location(std::string_view location) noexcept;
+
 // A module of Python 2, and the few names, as Python 3 calls them: torch translates them before it looks them up.
 void modernize_global(std::string& module, std::string& name);
 // On the list that torch.load(weights_only=True) holds a global against; takes modern names.

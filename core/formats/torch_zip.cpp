@@ -1,5 +1,6 @@
 // The zip form: a folder with data.pkl, a record for each storage in data/, and small records about the writer.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -47,6 +48,7 @@ class TorchZip {
       VOUCHFS_TRY(read_pickle());
     }
     VOUCHFS_TRY(read_byte_order());
+    VOUCHFS_TRY(check_alignment());
     place();
     report_others();
     return {};
@@ -136,13 +138,35 @@ class TorchZip {
     return {};
   }
 
-  Status read_byte_order() {
+  // The start of a short record of text; nullopt when it is absent or cannot be read as it stands.
+  Result<std::optional<std::string>> short_text(std::string_view name) {
     constexpr std::uint64_t kLongest = 16;
-    const ZipEntry* entry = find("byteorder");
-    if (entry == nullptr || entry->problem || !is_plain(*entry)) return {};
-    std::string order;
-    VOUCHFS_TRY(append_exactly(read_, entry->begin, std::min(entry->bytes, kLongest), order));
+    const ZipEntry* entry = find(name);
+    if (entry == nullptr || entry->problem || !is_plain(*entry)) return std::optional<std::string>();
+    std::string text;
+    VOUCHFS_TRY(append_exactly(read_, entry->begin, std::min(entry->bytes, kLongest), text));
+    return std::optional<std::string>(std::move(text));
+  }
+
+  void report_text(std::string_view name, std::string torch_says, const std::string& text, const std::string& expected) {
+    const std::string why = "record '" + std::string(name) + "' holds '" + shown_name(text) + "' where torch.save writes " + expected;
+    file_.faults.push_back({"BadPickle", std::move(torch_says), why, {}, find(name)->begin});
+  }
+
+  Status read_byte_order() {
+    VOUCHFS_ASSIGN(const std::optional<std::string> order, short_text("byteorder"));
     file_.big_endian = order == "big";
+    if (order && order != "big" && order != "little") report_text("byteorder", "Unknown endianness type: " + shown_name(*order), *order, "'little' or 'big'");
+    return {};
+  }
+
+  // torch reads it as a number before anything else of the file, though it only wants it to guess offsets.
+  Status check_alignment() {
+    constexpr std::string_view kName = ".storage_alignment";
+    VOUCHFS_ASSIGN(const std::optional<std::string> alignment, short_text(kName));
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    if (alignment && (alignment->empty() || !std::all_of(alignment->begin(), alignment->end(), is_digit)))
+      report_text(kName, "invalid literal for int() with base 10: b'" + shown_name(*alignment) + "'", *alignment, "a number");
     return {};
   }
 

@@ -35,8 +35,8 @@ inline std::string numbers(const std::vector<std::int64_t>& values) {
   return tuple(items);
 }
 // What stands for the bytes of "data/KEY": `type` is "FloatStorage" and the like; `view` is that of the legacy form.
-inline std::string storage(std::string_view type, std::string_view key, std::int64_t count, std::string_view view = {}) {
-  return tuple(text("storage") + global("torch", type) + text(key) + text("cpu") + long_number(count) + std::string(view)) + "Q";
+inline std::string storage(std::string_view type, std::string_view key, std::int64_t count, std::string_view view = {}, std::string_view location = "cpu") {
+  return tuple(text("storage") + global("torch", type) + text(key) + text(location) + long_number(count) + std::string(view)) + "Q";
 }
 inline std::string tensor(const std::string& of_storage, const std::vector<std::int64_t>& size, const std::vector<std::int64_t>& stride,
                           std::int64_t offset = 0) {

@@ -120,6 +120,17 @@ TEST(TorchLegacy, ViewsAreTheirPartOfTheStorage) {
             "BadPickle");
 }
 
+TEST(TorchLegacy, TupleOfAStorageHasSixPartsAndTheLastIsAViewOrNone) {
+  const auto verdict_with = [](const std::string& view) {
+    return torch_verdict(torch_legacy(dict(text("a") + tensor(legacy_storage("ByteStorage", "0", 1, view), {1}, {1})), {{"0", "x", 1}}));
+  };
+  EXPECT_EQ(verdict_with("N"), "ok");
+  EXPECT_EQ(verdict_with(""), "BadPickle");         // not enough values to unpack
+  EXPECT_EQ(verdict_with("NN"), "BadPickle");       // too many values to unpack
+  EXPECT_EQ(verdict_with(number(1)), "BadPickle");  // cannot unpack a number
+  EXPECT_EQ(verdict_with(tuple(number(1))), "BadPickle");
+}
+
 TEST(TorchLegacy, StoragesThatAreNotListedOrBelongToNobodyAreFaults) {
   const std::string one = dict(text("a") + tensor(legacy_storage("ByteStorage", "0", 1), {1}, {1}));
   EXPECT_EQ(torch_verdict(torch_legacy(one, {})), "MissingRecord");

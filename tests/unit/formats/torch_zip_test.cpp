@@ -286,6 +286,51 @@ TEST(TorchZip, Zip64NumbersAreTakenWhereTheOthersAreFull) {
   EXPECT_EQ(torch_verdict(file.substr(0, header) + directory + extra.substr(0, 20) + end), "BadCentralDirectory");
 }
 
+std::string zip_of_storage(std::string_view view, std::string_view location) {
+  const std::string tensor = pickle::tensor(pickle::storage("ByteStorage", "0", 1, view, location), {1}, {1});
+  return torch_zip(torch_parts(pickle::whole(pickle::dict(pickle::text("a") + tensor)), {{"0", "x"}}));
+}
+
+TEST(TorchZip, TupleOfAStorageHasFiveParts) {
+  EXPECT_EQ(torch_verdict(zip_of_storage("", "cpu")), "ok");
+  EXPECT_EQ(torch_verdict(zip_of_storage("N", "cpu")), "BadPickle");  // torch: too many values to unpack
+}
+
+TEST(TorchZip, StorageIsOfADeviceThatTorchCanKnow) {
+  for (const char* good :
+       {"cpu", "meta", "cuda:0", "cuda:15", "cuda", "cuda0", "mps", "mps:0", "xpu:1", "hpu", "npu:0", "xla:0", "privateuseone:0", "my_chip:3"})
+    EXPECT_EQ(torch_verdict(zip_of_storage("", good)), "ok") << good;
+  for (const char* bad : {"cpU", "cqu", "", "cpu:0", "meta:0", "cuda:", "cuda:a", "cudax", "CUDA:0", ":0", "0:0", "c\xFFu:0", "cpu "})
+    EXPECT_EQ(torch_verdict(zip_of_storage("", bad)), "BadPickle") << bad;
+}
+
+TEST(TorchZip, RecordsAboutTheWriterHoldWhatTorchReadsFromThem) {
+  const auto with = [](const char* name, const char* text) {
+    auto parts = two_parts();
+    for (TorchPart& part : parts)
+      if (part.name == name) part.name = "other";
+    parts.push_back({name, text});
+    return read_torch(torch_zip(parts));
+  };
+  EXPECT_FALSE(with(".storage_alignment", "64").problem);
+  EXPECT_FALSE(with("byteorder", "little").problem);
+  for (const char* bad : {"", "6x",
+                          "\1"
+                          "4",
+                          "-"}) {
+    const auto torch = with(".storage_alignment", bad);
+    ASSERT_TRUE(torch.problem) << bad;
+    EXPECT_THAT(torch.problem->text, testing::HasSubstr("invalid literal for int()"));
+    EXPECT_THAT(torch.problem->detail, testing::HasSubstr(".storage_alignment"));
+    EXPECT_NE(torch.problem->offset, 0U);
+  }
+  for (const char* bad : {"", "littlf", "little ", "bigger"}) {
+    const auto torch = with("byteorder", bad);
+    ASSERT_TRUE(torch.problem) << bad;
+    EXPECT_THAT(torch.problem->text, testing::StartsWith("Unknown endianness type"));
+  }
+}
+
 TEST(TorchZip, TorchScriptIsToldByItsConstantsAndCode) {
   auto parts = two_parts();
   parts.push_back({"constants.pkl", pickle::whole(pickle::tuple(""))});
