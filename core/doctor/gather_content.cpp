@@ -76,6 +76,13 @@ bool is_torch_weights_name(const std::string& name) {
   return false;
 }
 
+// Shorter than the mark of any format, under a name of torch. Other programs' small files end in .bin as well: of these only what begins as an archive.
+bool is_too_short_for_torch(const FileFacts& file) {
+  const std::string name = base_name(file.path);
+  if (file.bytes >= 8 || formats::weight_format_of_name(name) != formats::WeightFormat::torch) return false;
+  return name == "model.bin" || !name.ends_with(".bin") || formats::looks_like_torch_zip(file.head);
+}
+
 Status read_torch(FileFacts& file, const formats::ReadAt& read) {
   const bool marked = formats::looks_like_torch_zip(file.head) || formats::looks_like_torch_legacy(file.head);
   const bool pickle = file.kind.kind == FileKind::pickle;  // also when torch did not write it: torch.load would run what it calls before it refuses the rest
@@ -118,7 +125,7 @@ Status read_weights(FileFacts& file, const formats::ReadAt& read) {
     VOUCHFS_TRY(read_header(file, *by_kind, read));
   }
   const bool torch_weights = file.torch && (file.torch->problem ? file.torch->problem->name != "NotTorch" : !file.torch->tensors.empty());
-  file.is_weights = promised || file.safetensors || file.gguf || torch_weights;
+  file.is_weights = promised || is_too_short_for_torch(file) || file.safetensors || file.gguf || torch_weights;
   return {};
 }
 
