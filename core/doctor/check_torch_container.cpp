@@ -121,6 +121,7 @@ void say_faults(const ModelFacts& model, const FileFacts& file, const char* code
   for (const formats::HeaderProblem* fault : faults)
     if (!fault->tensor.empty() && std::find(finding.tensors.begin(), finding.tensors.end(), fault->tensor) == finding.tensors.end())
       finding.tensors.push_back(fault->tensor);
+  if (finding.code == "torch.no_directory") finding.tensors = lost_tensors(file);
   findings.add(std::move(finding));
 }
 
@@ -147,6 +148,11 @@ void judge(const ModelFacts& model, const FileFacts& file, Findings& findings) {
   for (const formats::HeaderProblem& fault : torch.faults)
     if (const char* code = code_of(fault.name)) by_code[code].push_back(&fault);
   if (by_code.empty()) by_code[first_code].push_back(&*torch.problem);
+  // Without a directory the records are looked for from the front: those that a gap hides are lost by the same fault.
+  if (by_code.contains("torch.no_directory")) {
+    by_code.erase("torch.truncated");
+    by_code.erase("torch.record_missing");
+  }
   for (const auto& [code, faults] : by_code) say_faults(model, file, std::string(code).c_str(), faults, findings);
 }
 

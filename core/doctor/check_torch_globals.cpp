@@ -97,6 +97,11 @@ bool is_unsafe(const formats::PickleGlobal& global) {
   return holds(kUnsafeNames, full_name(global));
 }
 
+// TorchScript keeps the classes of the program under this name; their code is in the archive, Python has no such module to import.
+bool is_class_of_script(const FileFacts& file, const formats::PickleGlobal& global) {
+  return file.torch && file.torch->torchscript && (global.module == "__torch__" || global.module.starts_with("__torch__."));
+}
+
 bool is_blocked_by_torch(const formats::PickleGlobal& global) {
   const std::string_view top = std::string_view(global.module).substr(0, global.module.find('.'));
   return top == "sys" || top == "os" || top == "posix" || top == "nt";
@@ -177,7 +182,9 @@ void check_torch_globals(const ModelFacts& model, Findings& findings) {
     std::vector<const formats::PickleGlobal*> unlisted;
     const std::vector<formats::PickleGlobal> globals = globals_of(file);
     for (const formats::PickleGlobal& global : globals)
-      if (is_unsafe(global))
+      if (is_class_of_script(file, global))
+        continue;
+      else if (is_unsafe(global))
         unsafe.push_back(&global);
       else if (!global.allowed)
         unlisted.push_back(&global);

@@ -82,6 +82,16 @@ TEST(TorchContainer, SaysEachKindOfFaultOnceWithAllItsTensors) {
   EXPECT_THAT(findings.at(1).tensors, ElementsAre("a", "c"));
 }
 
+TEST(TorchContainer, SaysOfAnArchiveWithoutADirectoryNothingOfTheRecordsThatThisHides) {
+  TorchFile torch;
+  torch.problem = problem_of("BadCentralDirectory");
+  torch.faults = {problem_of("BadCentralDirectory"), problem_of("UnexpectedEnd", "a"), problem_of("MissingRecord", "b")};
+  torch.claimed = {tensor_at("b", 500, 600)};
+  const auto findings = container(torch);
+  EXPECT_THAT(said(findings), ElementsAre("error torch.no_directory pytorch_model.bin"));
+  EXPECT_THAT(findings.at(0).tensors, ElementsAre("b"));
+}
+
 TEST(TorchContainer, HasACodeForEveryProblemOfTheReader) {
   const std::pair<const char*, const char*> rows[] = {{"BadCentralDirectory", "torch.no_directory"}, {"RecordOutOfBounds", "torch.no_directory"},
                                                       {"MissingPickle", "torch.record_missing"},     {"BadPickle", "torch.pickle_broken"},
@@ -119,6 +129,17 @@ std::vector<Finding> globals(const TorchFile& torch) { return run(check_torch_gl
 
 TEST(TorchGlobals, AreSilentAboutAllowedOnes) {
   EXPECT_THAT(globals(with_globals({{"torch._utils", "_rebuild_tensor_v2", 10, true}, {"collections", "OrderedDict", 20, true}}, true)), IsEmpty());
+}
+
+TEST(TorchGlobals, OfAScriptsOwnClassesAreNoMatterInAScriptAlone) {
+  TorchFile torch = with_globals({{"__torch__", "Net", 5, false}, {"__torch__.torch.nn.modules.linear", "Linear", 7, false}}, true);
+  EXPECT_THAT(said(globals(torch)), ElementsAre("warning torch.unlisted_global pytorch_model.bin"));
+  torch.torchscript = true;
+  EXPECT_THAT(globals(torch), IsEmpty());
+  torch.globals.push_back({"__torch__2", "Net", 9, false});
+  torch.globals.push_back({"posix", "system", 11, false});
+  EXPECT_THAT(said(globals(torch)),
+              testing::UnorderedElementsAre("error torch.unsafe_global pytorch_model.bin", "warning torch.unlisted_global pytorch_model.bin"));
 }
 
 TEST(TorchGlobals, NameWhatReachesTheSystemAndSayThatNothingWasRun) {
