@@ -116,15 +116,6 @@ void check_folders(const ModelFacts& model, const Blocked& blocked, Findings& fi
   }
 }
 
-void check_partials(const ModelFacts& model, Findings& findings) {
-  for (const FileFacts& file : model.files) {
-    if (!is_partial_name(base_name(file.path))) continue;
-    Finding finding = about(model, file.path, "file.stale_partial");
-    finding.message = "what an unfinished download left behind, " + bytes_text(file.bytes);
-    findings.add(std::move(finding));
-  }
-}
-
 bool says_what_should_be(const FileFacts& file) {
   const std::string name = base_name(file.path);
   return file.index || formats::is_index_name(name) || name == "config.json" || name == "adapter_config.json" || name == "model_index.json" ||
@@ -141,7 +132,7 @@ bool is_other_weights(const FileFacts& file) {
 
 bool is_promise(const FileFacts& file) {
   return raw_part(base_name(file.path)) || is_other_weights(file) || file.is_weights || formats::weight_format_of_name(base_name(file.path)) ||
-         says_what_should_be(file);
+         is_weights_on_the_way(base_name(file.path)) || says_what_should_be(file);
 }
 
 // A file given by itself: anything that some check or loader knows is an answer; a text or picture is none.
@@ -173,7 +164,8 @@ void check_any_model(const ModelFacts& model, Findings& findings) {
       files.empty() ? "the folder is empty" : "none of its " + count_text(files.size(), "file") + " is a weight file, an index or a configuration of a model";
   if (const auto part = std::find_if(files.begin(), files.end(), goes_with_a_model); part != files.end()) {
     finding.severity = Severity::note;
-    finding.message += "; " + base_name(part->path) + " goes with one: nothing more is needed where only that is wanted";
+    finding.message += "; " + base_name(part->path) + " goes with one";
+    finding.advice = "nothing needs to be done where only that is wanted; for a model give the folder that holds the weights";
   }
   findings.add(std::move(finding));
 }
@@ -188,7 +180,6 @@ void check_access(const ModelFacts& model, Findings& findings) {
   }
   check_folders(model, blocked, findings);
   for (const auto& [folder, files] : blocked) say_blocked(model, folder, files, findings);
-  check_partials(model, findings);
   check_any_model(model, findings);
 }
 

@@ -188,6 +188,7 @@ TEST(CheckAccess, AFolderOfATokenizerAloneIsWhole) {
     EXPECT_THAT(said(report.findings), ElementsAre("note path.not_a_model ")) << name;
     EXPECT_EQ(report.verdict, Verdict::whole) << name;
     EXPECT_THAT(report.findings.front().message, HasSubstr(name));
+    EXPECT_THAT(report.findings.front().advice, HasSubstr("nothing needs to be done"));
   }
 }
 
