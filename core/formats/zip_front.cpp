@@ -77,7 +77,7 @@ Result<bool> find_size(ZipEntry& entry, std::uint64_t file_bytes, const ReadAt& 
 void mark_cut(ZipEntry& entry, std::uint64_t file_bytes, bool size_known) {
   const std::uint64_t there = file_bytes - std::min(file_bytes, entry.begin);
   std::string why = "record '" + shown_name(entry.name) + "' is cut: the file ends after " + std::to_string(there);
-  why += size_known ? " of its " + std::to_string(entry.bytes) + " bytes" : " bytes, and its size is not known";
+  why += size_known ? " of its " + std::to_string(entry.packed_bytes) + " bytes" : " bytes, and its size is not known";
   entry.problem =
       HeaderProblem{"UnexpectedEnd", "PytorchStreamReader failed reading zip archive: failed finding central directory", std::move(why), {}, file_bytes};
 }

@@ -244,6 +244,17 @@ TEST(TorchZip, CompressedStorageOrPickleIsCompressedRecord) {
   EXPECT_EQ(torch_verdict(patched(patched(file, version + 8, "\x08"), central(file, "version") + 10, "\x08")), "ok") << "nobody needs it";
 }
 
+TEST(TorchZip, CutRecordIsToldByTheSizeItTakesInTheFile) {
+  const std::string file = torch_zip(two_parts());
+  const auto local = static_cast<std::size_t>(record(read_torch(file), "data/0").header_offset);
+  // Its header has a size packed and none unpacked, and the archive no directory.
+  const std::string cut = patched(file, local + 18, tests::little(0x10000, 4)).substr(0, directory_of(file));
+  const auto torch = read_torch(cut);
+  const auto found = std::find_if(torch.faults.begin(), torch.faults.end(), [](const HeaderProblem& fault) { return fault.name == "UnexpectedEnd"; });
+  ASSERT_NE(found, torch.faults.end());
+  EXPECT_THAT(found->detail, testing::HasSubstr("of its 65536 bytes"));
+}
+
 TEST(TorchZip, DirectoryThatCannotBeIsBadCentralDirectory) {
   const std::string file = torch_zip(two_parts(), {"archive", true, false, {}});
   const std::size_t end = file.size() - 22;
