@@ -102,6 +102,9 @@ class KeyReader {
       return endless("BadKey", bytes,
                      "key number " + number(keys_.size() + 1) + " claims " + number(bytes) + " bytes; at most " + number(kMaxGgufKeyBytes) + " are allowed");
     if (!stream_.text(bytes, key_)) return ended("a key of " + number(bytes) + " bytes");
+    // llama.cpp takes such a key and misses the one it stands for; the Python package refuses the file.
+    if (!is_utf8(key_) || key_.find('\0') != std::string::npos)
+      return bad("BadKey", "key number " + number(keys_.size() + 1) + " (\"" + printable(key_) + "\") is no text: the header is damaged");
     if (keys_.insert(key_).second) return std::nullopt;
     HeaderProblem problem = bad("DuplicateKey", shown() + " comes twice");
     problem.text = "duplicate key '" + shown_name(key_) + "'";

@@ -144,7 +144,7 @@ class RandomFilesAreJudgedAsByLlamaCpp(GgufCase):
 
     @staticmethod
     def is_known_difference(row, log):
-        """Names that are no UTF-8, or hold a NUL byte: llama.cpp takes them (the latter cut short); JSON and Python have no way to write them.
+        """Names and keys that are no UTF-8, or hold a NUL byte: llama.cpp takes them (the latter cut short); JSON and Python have no way to write them.
         Sizes whose product passes 2^63: its arithmetic wraps for some of three and four dimensions."""
         detail = row["problem"]["detail"] if "problem" in row else ""
         return "is no text" in detail or "so many elements do not fit 63 bits" in detail

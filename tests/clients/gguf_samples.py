@@ -52,6 +52,7 @@ def broken_files():
         "cut-in-keys": (two[:40], "TruncatedHeader", "llama python"),
         "cut-in-data": (two[:-14], "DataOutOfBounds", "llama python"),
         "key-empty": (raw([key("", "u32", 1)], []), "BadKey", strict),
+        "key-no-text": (raw([key(b"k\xff", "u32", 1)], []), "BadKey", "python"),
         "key-twice": (raw([key("k", "u32", 1)] * 2, []), "DuplicateKey", "llama python"),
         "value-type-13": (raw([text("k") + struct.pack("<I", 13) + bytes(8)], []), "BadValue", everyone),
         "array-of-arrays": (raw([text("k") + struct.pack("<IIQ", ARRAY, ARRAY, 1) + struct.pack("<IQ", 0, 0)], []), "BadValue", "llama"),

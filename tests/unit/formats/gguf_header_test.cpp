@@ -143,6 +143,16 @@ TEST(GgufHeader, EmptyDoubleAndEndlessKeysAreRefused) {
   EXPECT_EQ(gguf_verdict(writer.header() + little_endian(std::uint64_t{1} << 60, 8)), "BadKey");
 }
 
+TEST(GgufHeader, KeysThatAreNoTextAreRefused) {
+  for (const std::string& key : {std::string("llama.bl\xEFock"), std::string("llama\0block", 11)}) {
+    const auto problem = gguf_problem(GgufWriter().key_u32("n", 1).key_u32(key, 1));
+    EXPECT_EQ(problem.name, "BadKey");
+    EXPECT_NE(problem.detail.find("key number 2 (\"llama"), std::string::npos) << problem.detail;
+    EXPECT_EQ(problem.offset, 24U + 8U + 1U + 4U + 4U);
+  }
+  EXPECT_EQ(gguf_verdict(GgufWriter().key_u32("schlüssel", 1)), "ok");
+}
+
 TEST(GgufHeader, ValuesOfNoTypeNestedArraysAndEndlessOnesAreRefused) {
   EXPECT_EQ(gguf_verdict(GgufWriter().key("k", 13, "12345678")), "BadValue");
   EXPECT_EQ(gguf_verdict(GgufWriter().key("k", 0xFFFFFFFFU, "12345678")), "BadValue");
