@@ -19,7 +19,8 @@ constexpr std::uint64_t kLocator64Bytes = 20;
 constexpr std::uint64_t kEnd64Bytes = 56;
 constexpr std::uint64_t kCentralBytes = 46;
 constexpr std::uint64_t kMaxComment = 0xFFFF;
-constexpr std::uint64_t kIn64 = 0xFFFFFFFF;  // the true number is in the zip64 field
+constexpr std::uint64_t kFolderAttribute = 0x10;  // of DOS
+constexpr std::uint64_t kIn64 = 0xFFFFFFFF;       // the true number is in the zip64 field
 
 HeaderProblem directory_problem(const char* name, std::string detail, std::uint64_t offset) {
   return {name, "PytorchStreamReader failed reading zip archive: failed finding central directory", std::move(detail), {}, offset};
@@ -130,6 +131,7 @@ bool take_entry(std::string_view text, std::size_t& at, ZipEntry& entry) {
   entry.bytes = load_little(header, 24, 4);
   entry.header_offset = load_little(header, 42, 4);
   entry.name = text.substr(at + kCentralBytes, name);
+  entry.folder = (load_little(header, 38, 4) & kFolderAttribute) != 0 || entry.name.ends_with('/');
   const bool good = load_little(header, 34, 2) <= 1 && take_extra64(text.substr(at + kCentralBytes + name, extra), entry);  // its disk, its sizes
   at += kCentralBytes + name + extra + comment;
   return good;

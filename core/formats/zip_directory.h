@@ -20,6 +20,7 @@ inline constexpr std::uint64_t kLocalHeaderBytes = 30;  // before the name
 
 struct ZipEntry {
   std::string name;
+  bool folder = false;  // by its DOS attributes or the end of its name: readers take no content from it
   std::uint64_t flags = 0;
   std::uint64_t method = 0;  // 0: stored
   std::uint32_t crc32 = 0;

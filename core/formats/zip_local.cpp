@@ -42,6 +42,8 @@ Status check_entry(ZipEntry& entry, const ZipDirectory& directory, std::uint64_t
   if ((entry.flags & kStrangeFlags) != 0) {
     entry.problem = entry_problem("BadCentralDirectory", entry, "is encrypted or a patch of another: torch.save stores its records as they are");
     entry.problem->text = "PytorchStreamReader failed reading zip archive: unsupported encryption";
+  } else if (entry.folder && entry.bytes != 0) {  // PyTorch then gives whatever its memory held before
+    entry.problem = entry_problem("BadCentralDirectory", entry, "is marked as a folder, but has content: torch does not read it");
   } else if (!local) {
     entry.problem = entry_problem("BadLocalHeader", entry, "has no local header at byte " + std::to_string(entry.header_offset));
   } else if (const auto why = difference(*local, entry)) {

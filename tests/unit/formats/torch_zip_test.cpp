@@ -255,6 +255,21 @@ TEST(TorchZip, CutRecordIsToldByTheSizeItTakesInTheFile) {
   EXPECT_THAT(found->detail, testing::HasSubstr("of its 65536 bytes"));
 }
 
+TEST(TorchZip, RecordMarkedAsAFolderIsBadCentralDirectory) {
+  const std::string file = torch_zip(two_parts());
+  for (const char* name : {"data.pkl", "data/0"}) {
+    const auto torch = read_torch(patched(file, central(file, name) + 38, "\x10"));
+    ASSERT_TRUE(torch.problem) << name;
+    EXPECT_EQ(torch.problem->name, "BadCentralDirectory") << name;
+    EXPECT_THAT(torch.problem->detail, testing::HasSubstr("marked as a folder")) << name;
+    EXPECT_EQ(torch_verdict(patched(file, central(file, name) + 38, "\x20")), "ok") << name << " as MS-DOS programs mark every file";
+  }
+  // Folders of their own, as zip programs write them, hold nothing.
+  auto parts = two_parts();
+  parts.push_back({"data/", ""});
+  EXPECT_EQ(torch_verdict(torch_zip(parts)), "ok");
+}
+
 TEST(TorchZip, DirectoryThatCannotBeIsBadCentralDirectory) {
   const std::string file = torch_zip(two_parts(), {"archive", true, false, {}});
   const std::size_t end = file.size() - 22;
