@@ -42,6 +42,9 @@ std::string ollama_name(const std::string& manifest);
 // same: both stores take a blob that exists for a good one.
 std::string fetch_command(const ModelFacts& model, const std::string& path);
 
+// Without what the other checks said of files whose download has not ended.
+std::vector<Finding> leave_out_partials(std::vector<Finding> findings);
+
 bool is_hex(std::string_view text, std::size_t digits);
 
 }  // namespace vouchfs::doctor

@@ -25,6 +25,7 @@ bool Findings::has_error(const std::string& shown_path) const { return with_erro
 std::span<const Check> model_checks() {
   static constexpr std::array kChecks = {
       Check{"access", check_access},
+      Check{"downloads", check_downloads},
       Check{"lfs_pointer", check_lfs_pointer},
       Check{"foreign_content", check_foreign_content},
       Check{"empty_file", check_empty_file},

@@ -40,6 +40,7 @@ std::span<const Check> model_checks();
 
 // ---- check_*.cpp, each documented in its own file ----
 void check_access(const ModelFacts& model, Findings& findings);             // unreadable, dangling, loops, special files, folders that cannot be listed
+void check_downloads(const ModelFacts& model, Findings& findings);          // downloads that have not ended
 void check_lfs_pointer(const ModelFacts& model, Findings& findings);        // pointers in place of files; looks for the content beside the model
 void check_foreign_content(const ModelFacts& model, Findings& findings);    // web pages, error texts, other formats under a weight name, BOM
 void check_empty_file(const ModelFacts& model, Findings& findings);         // 0 to 7 bytes

@@ -81,7 +81,8 @@ Status look_at(const ModelFacts& model, const DoctorOptions& options, const std:
   }
   if (options.deep) VOUCHFS_TRY(deep_checks(model, options.jobs, engine, progress, cancel, findings));
   add_totals(model, report);
-  for (Finding& finding : name_lost_tensors(model, explain_refused_blocks(model, std::move(findings).take()))) report.findings.push_back(std::move(finding));
+  std::vector<Finding> found = leave_out_partials(explain_refused_blocks(model, std::move(findings).take()));
+  for (Finding& finding : name_lost_tensors(model, std::move(found))) report.findings.push_back(std::move(finding));
   return {};
 }
 

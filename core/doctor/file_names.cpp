@@ -4,6 +4,7 @@
 #include <array>
 
 #include "formats/shard_index.h"
+#include "formats/weight_file.h"
 
 namespace vouchfs::doctor {
 namespace {
@@ -51,10 +52,17 @@ bool is_usual_shard_name(std::string_view file_name) {
   return after.size() > 9 && after.substr(4).find_first_not_of("0123456789") == kUsualDigits;
 }
 
-bool is_partial_name(std::string_view name) {
+std::string_view name_when_done(std::string_view name) {
   for (const std::string_view end : {".part", ".aria2", ".crdownload", ".partial", ".download", ".incomplete", ".tmp"})
-    if (name.size() > end.size() && name.ends_with(end)) return true;
-  return false;
+    if (name.size() > end.size() && name.ends_with(end)) return name.substr(0, name.size() - end.size());
+  return {};
+}
+
+bool is_partial_name(std::string_view name) { return !name_when_done(name).empty(); }
+
+bool is_weights_on_the_way(std::string_view name) {
+  const std::string_view done = name_when_done(name);
+  return formats::weight_format_of_name(done) || done.ends_with(".h5") || done.ends_with(".msgpack") || done.ends_with(".onnx");
 }
 
 }  // namespace vouchfs::doctor

@@ -13,6 +13,9 @@ std::string variant_of(std::string_view file_name);
 bool is_adapter_name(std::string_view file_name);       // adapter_model.*
 bool is_consolidated_name(std::string_view file_name);  // consolidated*.safetensors, consolidated.NN.pth
 bool is_partial_name(std::string_view file_name);       // what the usual download tools call a file that is not finished
+// "model.gguf" of "model.gguf.part"; empty for what has no such name.
+std::string_view name_when_done(std::string_view file_name);
+bool is_weights_on_the_way(std::string_view file_name);  // is_partial_name, and a weight file when done
 // Usual for a shard: STEM-NNNNN-of-NNNNN, five digits each.
 bool is_usual_shard_name(std::string_view file_name);
 

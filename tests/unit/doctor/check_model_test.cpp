@@ -316,7 +316,7 @@ TEST(CheckPipeline, AComponentWithItsConfigurationAloneLacksItsWeights) {
   ASSERT_THAT(said(report.findings), ElementsAre("error model.no_weights unet"));
   EXPECT_EQ(report.verdict, Verdict::incomplete);
   folder.put("unet/diffusion_pytorch_model.safetensors.part", "12345678");
-  EXPECT_THAT(folder.say(), ElementsAre("error model.no_weights unet", "note file.stale_partial unet/diffusion_pytorch_model.safetensors.part"));
+  EXPECT_THAT(folder.say(), ElementsAre("error file.unfinished_download unet/diffusion_pytorch_model.safetensors.part"));
   for (const char* other : {"model.onnx", "openvino_model.bin", "flax_model.msgpack"}) {
     const Pipeline engine;
     engine.lose("unet/diffusion_pytorch_model.safetensors");
