@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "formats/lfs_pointer.h"
+#include "ingest/git_checkout.h"
 
 namespace vouchfs::ingest {
 namespace {
@@ -18,6 +19,10 @@ using seal::ProvenanceResult;
 constexpr std::size_t kListed = 5;
 constexpr const char* kMismatchAdvice =
     "get the publisher's file again; if the change is meant, ingest with --check-publisher=off, which says so in the seal's provenance.json";
+// `* -text -ident` outranks .gitattributes and core.autocrlf; a file that is there already is not written again unless it is removed.
+constexpr const char* kCheckoutAdvice =
+    "check it out as it was published: git config core.autocrlf false (and for eol=crlf or ident: echo '* -text -ident' >> .git/info/attributes), remove the "
+    "file, git checkout -- FILE; or seal it as it is with --check-publisher=off, which says so in the seal's provenance.json";
 constexpr const char* kRequireAdvice = "get the publisher's digests (SHA256SUMS, a Hugging Face or Git checkout), or ingest with --check-publisher=auto";
 
 std::string digest_text(DigestKind kind, const std::string& hex) { return (kind == DigestKind::sha256 ? "sha256:" : "git-sha1:") + hex; }
@@ -60,6 +65,14 @@ std::string what_happened(const SealedFile& file, std::optional<std::uint64_t> p
   if (here == *published) return "bytes changed";
   if (here < *published) return "transfer stopped at byte " + std::to_string(here) + " of " + std::to_string(*published);
   return "it has " + std::to_string(here) + " bytes, the publisher's has " + std::to_string(*published);
+}
+
+CheckoutChange changed_by_git(const SealedFile& file, const std::vector<Evidence>& list, const PublisherCheck::ReadSmall& read_small) {
+  const auto blob = std::find_if(list.begin(), list.end(), [](const Evidence& e) { return e.kind == publisher::EvidenceKind::git_blob; });
+  // Either change makes a file longer.
+  const bool may = blob != list.end() && blob->bytes && *blob->bytes < file.entry.bytes && file.entry.bytes <= kMaxCheckedOutBytes;
+  const auto text = may ? read_small(file.entry.path, kMaxCheckedOutBytes) : std::nullopt;
+  return text ? checkout_change(*text, blob->hex) : CheckoutChange::none;
 }
 
 std::string mismatch_text(const SealedFile& file, const Evidence& evidence, const std::string& why) {
@@ -136,12 +149,22 @@ void PublisherCheck::judge_file(const SealedFile& file, const seal::TensorTable&
   }
   if (wrong != nullptr) {
     record.result = ProvenanceResult::mismatch;
-    if (first_bad_.empty()) first_bad_ = path;
-    summary_.mismatches.push_back(mismatch_text(file, *wrong, what_happened(file, size_by(found->second, *wrong), table, read_small)));
+    add_mismatch(file, *wrong, table, read_small);
   } else {
     ++summary_.ok;
   }
   files_.push_back(std::move(record));
+}
+
+void PublisherCheck::add_mismatch(const SealedFile& file, const Evidence& wrong, const seal::TensorTable& table, const ReadSmall& read_small) {
+  const std::vector<Evidence>& list = evidence_.files.at(file.entry.path);
+  const CheckoutChange change = changed_by_git(file, list, read_small);
+  if (first_bad_.empty()) {
+    first_bad_ = file.entry.path;
+    first_bad_by_git_ = change != CheckoutChange::none;
+  }
+  const std::string why = change != CheckoutChange::none ? describe(change) : what_happened(file, size_by(list, wrong), table, read_small);
+  summary_.mismatches.push_back(mismatch_text(file, wrong, why));
 }
 
 void PublisherCheck::judge(const std::vector<SealedFile>& files, const seal::TensorTable& table, const ReadSmall& read_small) {
@@ -165,7 +188,7 @@ Status PublisherCheck::verdict(const std::string& shown_root) const {
         "does not fit what the publisher left; " + (named ? "the content of '" + printable(first_bad_) + "': " : "") + summary_.mismatches.front();
     const std::size_t others = summary_.mismatches.size() - 1;
     if (others != 0) text += "; " + counted_files(others) + (others == 1 ? " more does not fit either" : " more do not fit either");
-    return fail(ErrorCode::untrusted, text, shown_root + "/" + (named ? source->second : first_bad_), kMismatchAdvice);
+    return fail(ErrorCode::untrusted, text, shown_root + "/" + (named ? source->second : first_bad_), first_bad_by_git_ ? kCheckoutAdvice : kMismatchAdvice);
   }
   if (mode_ == PublisherMode::require && !summary_.without.empty())
     return fail(ErrorCode::untrusted, "there is no evidence of the publisher for " + counted_files(summary_.without.size()) + ": " + listed(summary_.without),

@@ -56,10 +56,12 @@ class PublisherCheck {
 
  private:
   void judge_file(const SealedFile& file, const seal::TensorTable& table, const ReadSmall& read_small);
+  void add_mismatch(const SealedFile& file, const publisher::Evidence& wrong, const seal::TensorTable& table, const ReadSmall& read_small);
   PublisherMode mode_;
   publisher::EvidenceMap evidence_;
   PublisherSummary summary_;
   std::string first_bad_;                       // path
+  bool first_bad_by_git_ = false;               // it differs by nothing but what Git converted
   std::map<std::string, std::string> sources_;  // path -> where it lies on disk, of files that go by another name there (Ollama's blobs)
   std::vector<seal::ProvenanceFile> files_;
 };

@@ -1,6 +1,7 @@
 #include "publisher/evidence.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "base/utf8.h"
@@ -16,6 +17,13 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 bool needs_none(const std::string& path) {
   const std::string name = file_name(path);
   return name == ".gitattributes" || formats::is_checksum_list_name(name);
+}
+
+// In a folder that is no part of a model: `find . -type f -exec sha256sum {} +` lists the files of .git and .cache too.
+bool is_left_out(const std::string& path) {
+  for (const auto& part : std::filesystem::path(path))
+    if (part == ".vouch" || part == ".git" || part == ".cache") return true;
+  return false;
 }
 
 }  // namespace
@@ -45,7 +53,7 @@ std::string cannot_use(const std::string& what, const Error& error) { return pri
 void Collector::add(const std::string& path, Evidence evidence, bool whole_listing) {
   if (holds(path))
     map_.files[path].push_back(std::move(evidence));
-  else if (whole_listing && !needs_none(path))
+  else if (whole_listing && !needs_none(path) && !is_left_out(path))
     absent_.try_emplace(path, std::move(evidence));
 }
 

@@ -29,7 +29,7 @@ struct Evidence {
   std::string from;                    // what says so, relative to the model where it lies in it: "SHA256SUMS", "trees/<commit>.json"
 };
 
-// What a publisher's whole listing names and the model does not hold.
+// What a publisher's whole listing names and the model does not hold; not what a model leaves out (.vouch, .git, .cache).
 struct AbsentFile {
   std::string path;
   Evidence evidence;

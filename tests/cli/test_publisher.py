@@ -126,6 +126,69 @@ class TestEvidence(PublisherCase):
         self.assertEqual([row["path"] for row in document["missing"]], ["sub/vocab.txt"])
 
 
+    def test_listed_files_of_folders_that_a_seal_leaves_out_are_not_missed(self):
+        model = self.plain()
+        listed = {**self.files, ".git/config": b"x", ".cache/huggingface/.gitignore": b"*", "sub/.cache/y": b"y", "sub/.vouch/manifest.json": b"z", "sub/.cached": b"z"}
+        mounts.write_file(model + "/SHA256SUMS", "".join("%s  ./%s\n" % (sha256(data), path) for path, data in listed.items()).encode())
+        done = mounts.vouchfs_ok("ingest", model, "--json", "--check-publisher", "require")
+        self.assertEqual(models.records(done.stdout, "summary")[0]["publisher_absent"], 1)
+        self.assertIn("1 file of the publisher's listing (SHA256SUMS) not here: sub/.cached", "".join(r["message"] for r in models.records(done.stdout, "warning")))
+
+
+class TestGitConversions(PublisherCase):
+    """An untouched clone whose texts Git converted: refused, since it is not what was published, with the cause and a way out that works."""
+
+    TEXT = b"# Model\n$Id$\nline\n"
+
+    def clone(self, attributes=b"", *config):
+        self.files = {"config.json": b'{\n  "a": 1\n}\n', "README.md": self.TEXT}
+        self.files.update({".gitattributes": attributes} if attributes else {})
+        stores.git_repository(self.path("origin"), self.files)
+        self.git("clone", "--quiet", *[word for option in config for word in ("--config", option)], self.path("origin"), self.path("clone"))
+        return self.path("clone")
+
+    def git(self, *words):
+        mounts.run("git", "-c", "safe.directory=*", *words).check_returncode()
+
+    def assert_cause(self, model, cause, path):
+        error = self.assert_refused(model, cause, "else it is as published", git_sha1(self.files[path]))
+        self.assertEqual(error["file"], model + "/" + path)
+        self.assertIn("core.autocrlf false", error["advice"])
+        mounts.write_file(model + "/.git/info/attributes", b"* -text -ident\n")
+        self.git("-C", model, "config", "core.autocrlf", "false")
+        for name in self.files:
+            os.unlink(os.path.join(model, name))
+        self.git("-C", model, "checkout", "--quiet", "--", ".")
+        self.ingest(model, "--check-publisher", "require")
+
+    def test_line_ends_by_configuration(self):
+        model = self.clone(b"", "core.autocrlf=true")
+        self.assertIn(b"\r\n", mounts.read_file(model + "/README.md"), "Git converted nothing: the test is void")
+        self.assert_cause(model, "Git converted its line ends when it was checked out", "README.md")
+
+    def test_line_ends_by_attributes(self):
+        self.assert_cause(self.clone(b"*.json text eol=crlf\n"), "Git converted its line ends when it was checked out", "config.json")
+
+    def test_ident(self):
+        self.assert_cause(self.clone(b"*.md ident\n"), "Git filled in its $Id$", "README.md")
+
+    def test_both(self):
+        self.assert_cause(self.clone(b"*.md text eol=crlf ident\n"), "Git converted its line ends and filled in its $Id$", "README.md")
+
+    def test_a_byte_changed_besides_is_no_conversion(self):
+        model = self.clone(b"*.md text eol=crlf ident\n")
+        mounts.flip(model + "/README.md", 3)
+        error = self.assert_refused(model, "the publisher's has %d" % len(self.TEXT))
+        self.assertNotIn("Git converted", error["message"])
+        self.assertNotIn("autocrlf", error["advice"])
+
+    def test_off_seals_what_is_here_and_says_so(self):
+        model = self.clone(b"", "core.autocrlf=true")
+        self.ingest(model, "--check-publisher=off")
+        rows, document = stores.provenance(model + "/.vouch")
+        self.assertEqual((document["check"], rows["README.md"][0]), ("off", "unchecked"))
+
+
 class TestRefusals(PublisherCase):
     def test_changed_bytes_of_the_right_size(self):
         _, snapshot = stores.hf_cache(self.path("hub"), self.files)
