@@ -98,8 +98,18 @@ bool is_unsafe(const formats::PickleGlobal& global) {
 }
 
 // TorchScript keeps the classes of the program under this name; their code is in the archive, Python has no such module to import.
-bool is_class_of_script(const FileFacts& file, const formats::PickleGlobal& global) {
-  return file.torch && file.torch->torchscript && (global.module == "__torch__" || global.module.starts_with("__torch__."));
+// Typed lists of the program are built by functions of torch's own reader of such archives (torch/jit/_pickle.py).
+bool is_part_of_script(const FileFacts& file, const formats::PickleGlobal& global) {
+  return file.torch && file.torch->torchscript &&
+         (global.module == "__torch__" || global.module.starts_with("__torch__.") || global.module == "torch.jit._pickle");
+}
+
+// What a training run keeps beside the weights to go on from: the trainer that wrote it loads it with a list of its own of what is allowed.
+bool is_state_of_training(const FileFacts& file) {
+  const std::string name = base_name(file.path);
+  for (const std::string_view begin : {"rng_state", "optimizer", "scheduler", "scaler", "training_args"})
+    if (name.starts_with(begin)) return true;
+  return false;
 }
 
 bool is_blocked_by_torch(const formats::PickleGlobal& global) {
@@ -132,6 +142,9 @@ void say(const ModelFacts& model, const FileFacts& file, const char* code, const
   if (!unsafe && file.torch && file.torch->tensors.empty() && file.torch->claimed.empty()) {
     finding.severity = Severity::note;
     finding.message += "; the file holds no tensors and models load without it";
+  } else if (!unsafe && is_state_of_training(file)) {
+    finding.severity = Severity::note;
+    finding.message += "; the file is the state of a training run and models load without it";
   }
   findings.add(std::move(finding));
 }
@@ -182,7 +195,7 @@ void check_torch_globals(const ModelFacts& model, Findings& findings) {
     std::vector<const formats::PickleGlobal*> unlisted;
     const std::vector<formats::PickleGlobal> globals = globals_of(file);
     for (const formats::PickleGlobal& global : globals)
-      if (is_class_of_script(file, global))
+      if (is_part_of_script(file, global))
         continue;
       else if (is_unsafe(global))
         unsafe.push_back(&global);

@@ -132,7 +132,8 @@ TEST(TorchGlobals, AreSilentAboutAllowedOnes) {
 }
 
 TEST(TorchGlobals, OfAScriptsOwnClassesAreNoMatterInAScriptAlone) {
-  TorchFile torch = with_globals({{"__torch__", "Net", 5, false}, {"__torch__.torch.nn.modules.linear", "Linear", 7, false}}, true);
+  TorchFile torch = with_globals(
+      {{"__torch__", "Net", 5, false}, {"__torch__.torch.nn.modules.linear", "Linear", 7, false}, {"torch.jit._pickle", "build_intlist", 8, false}}, true);
   EXPECT_THAT(said(globals(torch)), ElementsAre("warning torch.unlisted_global pytorch_model.bin"));
   torch.torchscript = true;
   EXPECT_THAT(globals(torch), IsEmpty());
@@ -178,6 +179,19 @@ TEST(TorchGlobals, AreAWarningWhenOnlyUnknownAndANoteInAFileWithoutTensors) {
     EXPECT_THAT(said(globals(with_globals({{module, name, 1, false}}, false))), ElementsAre("note torch.unlisted_global pytorch_model.bin"))
         << module << "." << name;
   }
+}
+
+TEST(TorchGlobals, OfTheStateOfATrainingRunAreANoteAndUnsafeOnesStillAnError) {
+  const auto of_file = [](const char* name, const TorchFile& torch) {
+    FileFacts file = torch_file(torch);
+    file.path = name;
+    return said(run(check_torch_globals, model_of({file})));
+  };
+  const TorchFile numpy = with_globals({{"numpy._core.multiarray", "_reconstruct", 5, false}}, true);
+  for (const std::string name : {"rng_state.pth", "checkpoint-5/rng_state_3.pth", "optimizer.pt", "scheduler.pt", "scaler.pt", "training_args.bin"})
+    EXPECT_THAT(of_file(name.c_str(), numpy), ElementsAre("note torch.unlisted_global " + name));
+  EXPECT_THAT(of_file("model.pth", numpy), ElementsAre("warning torch.unlisted_global model.pth"));
+  EXPECT_THAT(of_file("rng_state.pth", with_globals({{"posix", "system", 5, false}}, true)), ElementsAre("error torch.unsafe_global rng_state.pth"));
 }
 
 // ---- pickles that torch did not write, read from the disk ----
