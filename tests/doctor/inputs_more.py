@@ -37,6 +37,19 @@ def _(folder):
     return [note("file.stale_partial", FILE + ".part")]
 
 
+@case("D1", "a download of aria2 that runs", "incomplete")
+def _(folder):
+    write(folder / FILE, S)
+    write(folder / (FILE + ".aria2"), b"\0\1pieces")
+    return [Want("file.unfinished_download", FILE)]
+
+
+@case("D1", "nothing but a part file", "incomplete")
+def _(folder):
+    write(folder / (FILE + ".part"), S[:50])
+    return [Want("file.unfinished_download", FILE + ".part")]
+
+
 @case("D1", "a folder that is no model", "unusable")
 def _(folder):
     write(folder / "README.md", b"# nothing here\n")
