@@ -4,6 +4,8 @@
 
 #include "base/bytes.h"
 #include "base/utf8.h"
+#include "doctor/catalogue.h"
+#include "doctor/loader_texts.h"
 
 namespace vouchfs::doctor {
 namespace {
@@ -26,6 +28,9 @@ Finding about(const ModelFacts& model, const std::string& path, const char* code
   Finding finding;
   finding.code = code;
   finding.file = model.shown_path(path);
+  // The name of a blob promises no format; the readable one that its manifest gives it does.
+  const CodeFacts* facts = model.place.kind == publisher::PlaceKind::ollama ? find_code(finding.code) : nullptr;
+  if (facts != nullptr) finding.loader = texts_for(path, facts->loader);
   return finding;
 }
 

@@ -20,6 +20,14 @@ const publisher::Evidence* sized_evidence(const FileFacts& file) {
   return found == file.evidence.end() ? nullptr : &*found;
 }
 
+// Ollama does not look at sizes: a layer of weights fails when it is loaded, the others are taken as they are.
+std::vector<std::string> size_texts(const ModelFacts& model, const FileFacts& file, std::uint64_t wanted) {
+  if (model.place.kind != publisher::PlaceKind::ollama)
+    return {"Consistency check failed: file should be of size " + std::to_string(wanted) + " but has size " + std::to_string(file.bytes)};
+  if (formats::weight_format_of_name(base_name(file.path)) != formats::WeightFormat::gguf || file.bytes >= wanted) return {};
+  return {"tensor 'NAME' data is not within the file bounds, model is corrupted or incomplete", "Error: unable to load model: " + file.real_path};
+}
+
 void say_size(const ModelFacts& model, const FileFacts& file, const publisher::Evidence& evidence, Findings& findings) {
   const std::uint64_t wanted = *evidence.bytes;
   Finding finding = about(model, file.path, "publisher.size_mismatch");
@@ -38,7 +46,7 @@ void say_size(const ModelFacts& model, const FileFacts& file, const publisher::E
   if (file.bytes == 0)
     finding.message += "; an error that tells of a digest " + std::string(kDigestOfNothing.substr(0, 8)) +
                        "… means this: it is the SHA-256 of zero bytes, so look at disk, permissions and virus scanners, not at the network";
-  finding.loader = {"Consistency check failed: file should be of size " + std::to_string(wanted) + " but has size " + std::to_string(file.bytes)};
+  finding.loader = size_texts(model, file, wanted);
   finding.command = fetch_command(model, file.path);
   findings.add(std::move(finding));
 }

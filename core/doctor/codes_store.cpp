@@ -12,7 +12,7 @@ std::span<const CodeFacts> store_codes() {
        error,
        damaged,
        "the file has another size than the publisher's",
-       {"Consistency check failed: file should be of size N but has size M"},
+       {},
        "fetch the file again"},
       {"publisher.digest_mismatch",
        error,

@@ -1,5 +1,6 @@
 // Ollama stores: manifests, absent and unfinished layers, what nothing wants.
 #include "doctor/ollama_partials.h"
+#include "support/gguf_writer.h"
 #include "unit/doctor/sample_facts.h"
 
 namespace vouchfs::doctor {
@@ -99,6 +100,28 @@ TEST_F(OllamaStore, IsFoundBelowItsHomeAndNamesFilesFromThere) {
   stdfs::remove(folder_.path("models/blobs/sha256-" + kHex));
   EXPECT_THAT(said(folder_.diagnose().findings), ElementsAre("error ollama.manifest_broken models/manifests/registry.ollama.ai/library/tiny/8b",
                                                              "error ollama.layer_missing models/blobs/sha256-" + kHex));
+}
+
+// Nobody who runs Ollama meets the errors of safetensors or of the Hugging Face client.
+TEST_F(OllamaStore, DamagedWeightsQuoteWhatOllamaPrints) {
+  tests::GgufWriter writer;
+  writer.key_text("general.architecture", "llama");
+  const std::string good = writer.tensor("a", 0, {8}, 32).write();
+  const std::string hex(64, 'b');
+  std::string manifest = manifest_of(hex, good.size());
+  manifest.replace(manifest.find("image.license"), 13, "image.model");
+  folder_.put(kTag, manifest);
+  const std::vector<std::pair<std::string, std::string>> faults = {{std::string(good.size(), '\0'), "invalid magic characters: '?\?\?\?'"},
+                                                                  {good.substr(0, good.size() - 8), "not within the file bounds"}};
+  for (const auto& [bytes, text] : faults) {
+    folder_.put("blobs/sha256-" + hex, bytes);
+    const auto findings = folder_.diagnose().findings;
+    ASSERT_FALSE(findings.empty());
+    EXPECT_EQ(findings.front().severity, Severity::error);
+    EXPECT_THAT(findings.front().loader, Contains(HasSubstr(text))) << findings.front().code;
+    for (const char* other : {"deserializing header", "Consistency check"})
+      EXPECT_THAT(findings.front().loader, Not(Contains(HasSubstr(other)))) << findings.front().code;
+  }
 }
 
 }  // namespace
