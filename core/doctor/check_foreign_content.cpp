@@ -94,7 +94,10 @@ bool say_bom(const ModelFacts& model, const FileFacts& file, Findings& findings)
   finding.length = kBomBytes;
   if (good) {
     finding.command = "tail -c +4 " + shell_word(file.real_path) + " > " + shell_word(file.real_path + ".fixed");
-    finding.advice = "take the first 3 bytes away, or let a view do it: vouchfs ingest " + shell_word(model.place.model_dir) + " --fix=bom";
+    finding.advice = "take the first 3 bytes away";
+    // What a view mends: decision 0018.
+    const bool mended_by_view = (*header)->format == WeightFormat::safetensors && file.path.ends_with(".safetensors");
+    if (mended_by_view) finding.advice += ", or let a view do it: vouchfs ingest " + shell_word(model.place.model_dir) + " --fix=bom";
   } else {
     finding.message += ", which is damaged itself: " + (*header)->problem->detail;
     finding.advice = "fetch it again in binary mode";

@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
+#include "support/gguf_writer.h"
 #include "unit/doctor/sample_facts.h"
 #include "unit/doctor/sample_weights.h"
 
@@ -14,6 +16,7 @@ using namespace test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr const char* kFile = "model.safetensors";
 const std::string kZip = std::string("PK\x03\x04") + std::string(26, '\0');
@@ -72,6 +75,23 @@ TEST(CheckForeignContent, ABomIsToldWithWhatIsWrongBehindIt) {
   ASSERT_THAT(said(findings), ElementsAre("error content.bom model.safetensors"));
   EXPECT_THAT(findings.front().message, HasSubstr("1 bytes short"));
   EXPECT_THAT(findings.front().command, IsEmpty());
+}
+
+// Ingest mends safetensors files alone (decision 0018): to send others there is advice that does nothing.
+TEST(CheckForeignContent, AByteOrderMarkIsLeftToAViewOnlyWhereOneMendsIt) {
+  tests::GgufWriter gguf;
+  gguf.key_text("general.architecture", "llama");
+  const std::string gguf_bytes = gguf.tensor("a", 0, {8}, 32).write();
+  for (const auto& [name, bytes, by_view] : std::vector<std::tuple<std::string, std::string, bool>>{
+           {kFile, weights({{"a"}}), true}, {"model.gguf", gguf_bytes, false}}) {
+    const ScratchFolder folder;
+    folder.put(name, "\xEF\xBB\xBF" + bytes);
+    const auto findings = folder.diagnose().findings;
+    ASSERT_THAT(said(findings), ElementsAre("error content.bom " + name));
+    EXPECT_EQ(findings.front().advice.find("--fix=bom") != std::string::npos, by_view) << name;
+    EXPECT_THAT(findings.front().command, HasSubstr("tail -c +4 ")) << name;
+    EXPECT_THAT(findings.front().loader, Not(IsEmpty())) << name;
+  }
 }
 
 // A header length of 8312 begins with the bytes of a zlib stream; such a file is good.
