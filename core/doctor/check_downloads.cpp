@@ -45,15 +45,16 @@ void say_running(const ModelFacts& model, const std::string& file, const std::st
   Finding finding = about(model, file, "file.unfinished_download");
   finding.message = "the download of it by aria2 has not ended: its control file " + printable(control) + " is there, and the size of " + bytes_text(bytes) +
                     " may be reserved, not written";
-  finding.advice = "let aria2 go on, or start it again: aria2c -c, the address as before, in the same folder; keep the control file, it says which parts are here";
+  finding.advice =
+      "let aria2 go on, or start it again: aria2c -c, the address as before, in the same folder; keep the control file, it says which parts are here";
   findings.add(std::move(finding));
 }
 
 void say_unfinished(const ModelFacts& model, const FileFacts& partial, Findings& findings) {
   const std::string name(name_when_done(base_name(partial.path)));
   Finding finding = about(model, partial.path, "file.unfinished_download");
-  finding.message = "the download of " + printable(name) + " has not ended: " +
-                    (is_control(partial) ? "only its control file is here" : bytes_text(partial.bytes) + " are here under this name");
+  finding.message = "the download of " + printable(name) +
+                    " has not ended: " + (is_control(partial) ? "only its control file is here" : bytes_text(partial.bytes) + " are here under this name");
   finding.loader = {"No such file or directory: \"" + printable(name) + "\""};
   findings.add(std::move(finding));
 }

@@ -91,8 +91,8 @@ Places models_of_ollama(const std::string& store) {
 bool says_model(const std::string& name) {
   for (const char* known : {"config.json", "model_index.json", "adapter_config.json", "params.json", "modules.json", seal::kSealFolder})
     if (name == known) return true;
-  return formats::weight_format_of_name(name) || formats::is_index_name(name) || name.ends_with(".h5") || name.ends_with(".msgpack") || name.ends_with(".onnx") ||
-         is_weights_on_the_way(name);
+  return formats::weight_format_of_name(name) || formats::is_index_name(name) || name.ends_with(".h5") || name.ends_with(".msgpack") ||
+         name.ends_with(".onnx") || is_weights_on_the_way(name);
 }
 
 bool is_model(const std::string& folder) {

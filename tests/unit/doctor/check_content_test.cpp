@@ -82,8 +82,8 @@ TEST(CheckForeignContent, AByteOrderMarkIsLeftToAViewOnlyWhereOneMendsIt) {
   tests::GgufWriter gguf;
   gguf.key_text("general.architecture", "llama");
   const std::string gguf_bytes = gguf.tensor("a", 0, {8}, 32).write();
-  for (const auto& [name, bytes, by_view] : std::vector<std::tuple<std::string, std::string, bool>>{
-           {kFile, weights({{"a"}}), true}, {"model.gguf", gguf_bytes, false}}) {
+  for (const auto& [name, bytes, by_view] :
+       std::vector<std::tuple<std::string, std::string, bool>>{{kFile, weights({{"a"}}), true}, {"model.gguf", gguf_bytes, false}}) {
     const ScratchFolder folder;
     folder.put(name, "\xEF\xBB\xBF" + bytes);
     const auto findings = folder.diagnose().findings;

@@ -112,7 +112,7 @@ TEST_F(OllamaStore, DamagedWeightsQuoteWhatOllamaPrints) {
   manifest.replace(manifest.find("image.license"), 13, "image.model");
   folder_.put(kTag, manifest);
   const std::vector<std::pair<std::string, std::string>> faults = {{std::string(good.size(), '\0'), "invalid magic characters: '?\?\?\?'"},
-                                                                  {good.substr(0, good.size() - 8), "not within the file bounds"}};
+                                                                   {good.substr(0, good.size() - 8), "not within the file bounds"}};
   for (const auto& [bytes, text] : faults) {
     folder_.put("blobs/sha256-" + hex, bytes);
     const auto findings = folder_.diagnose().findings;
