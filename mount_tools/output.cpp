@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/log_text.h"
 #include "base/utf8.h"
 
 namespace vouchfs::mount_tools {
@@ -10,11 +11,15 @@ namespace vouchfs::mount_tools {
 using nlohmann::ordered_json;
 
 void Output::result(std::string_view line) {
-  if (!json_) out_ << line << '\n';
+  if (!json_) out_ << without_log_commands(line) << '\n';
+}
+
+void Output::log_commands(std::string_view lines) {
+  if (!json_) out_ << lines << '\n';
 }
 
 void Output::note(std::string_view line) {
-  if (!json_ && !quiet_) out_ << line << '\n';
+  if (!json_ && !quiet_) out_ << without_log_commands(line) << '\n';
 }
 
 void Output::record(const ordered_json& object) {
@@ -31,12 +36,12 @@ void Output::record_text(std::string_view type, std::string_view object) {
 }
 
 void Output::warning(std::string_view line) {
-  err_ << "vouchfs: warning: " << printable(line) << '\n';
+  err_ << "vouchfs: warning: " << without_log_commands(printable(line)) << '\n';
   record({{"type", "warning"}, {"message", line}});
 }
 
 void Output::error(const Error& error) {
-  err_ << "vouchfs: " << printable(error.describe()) << '\n';
+  err_ << "vouchfs: " << without_log_commands(printable(error.describe())) << '\n';
   ordered_json object = {{"type", "error"}, {"message", error.describe()}, {"code", to_string(error.code)}};
   if (!error.where.file.empty()) object["file"] = error.where.file;
   if (error.where.offset) object["offset"] = *error.where.offset;

@@ -26,8 +26,10 @@ class Output {
   bool quiet() const noexcept { return quiet_; }
   bool terminal() const noexcept { return terminal_; }
 
-  // A line people asked for ("sha256:… FILE"): stdout, not with --json. Written as it is.
+  // A line people asked for ("sha256:… FILE"): stdout, not with --json. As it is, but for what a CI server would take for a command.
   void result(std::string_view line);
+  // Lines that are commands to a CI server: stdout, not with --json. Written as they are.
+  void log_commands(std::string_view lines);
   // A line that only informs: stdout, neither with --json nor with --quiet.
   void note(std::string_view line);
   // One JSON line: stdout, only with --json. The object holds its "type".
