@@ -86,11 +86,24 @@ void say_finding(const Report& report, const Finding& finding, Output& output) {
                  {"command", finding.command}});
 }
 
+std::string without_last_end(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+// The verdict goes on counting them.
+Report without_notes(Report report) {
+  auto& all = report.findings;
+  all.erase(std::remove_if(all.begin(), all.end(), [](const Finding& finding) { return finding.severity == doctor::Severity::note; }), all.end());
+  return report;
+}
+
 void say_report(const Report& report, const Options& options, Output& output) {
   for (const Finding& finding : report.findings) say_finding(report, finding, output);
-  std::string text = options.ci ? doctor::to_annotations(report) : doctor::to_text(report, terminal_width());
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  output.result(text);
+  if (output.json()) return;
+  const Report shown = output.quiet() ? without_notes(report) : report;
+  if (options.ci) return output.log_commands(without_last_end(doctor::to_annotations(shown)));
+  output.result(without_last_end(doctor::to_text(shown, terminal_width())));
 }
 
 Result<Report> diagnose(const std::string& path, const doctor::DoctorOptions& options, const std::shared_ptr<const hash::Sha256Engine>& engine, Output& output,
@@ -128,9 +141,9 @@ void say_summary(const std::vector<Report>& reports, Output& output) {
                  {"needs", all.needs}});
 }
 
-Status write_junit(const std::string& path, const std::vector<Report>& reports) {
+Status write_junit(const std::string& path, const std::vector<Report>& reports, const std::vector<doctor::Unexamined>& unexamined) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << doctor::to_junit(reports);
+  file << doctor::to_junit(reports, unexamined);
   file.flush();
   if (!file) return fail(errno_error(errno, "cannot write", path));
   return {};
@@ -173,6 +186,7 @@ ExitCode run_doctor(const Options& options, Output& output) {
   if (!wanted) return failed(output, wanted.error());
   const auto engine = chosen_engine(output);
   std::vector<Report> reports;
+  std::vector<doctor::Unexamined> unexamined;
   std::optional<ExitCode> trouble;  // of a PATH that could not be looked at
   for (const std::string& path : options.paths) {
     auto report = diagnose(path, *wanted, engine, output, cancel);
@@ -184,10 +198,12 @@ ExitCode run_doctor(const Options& options, Output& output) {
     const ExitCode code = failed(output, report.error());
     if (report.error().code == ErrorCode::cancelled) return code;
     if (!trouble) trouble = code;
+    unexamined.push_back({path, report.error()});
+    if (options.ci) output.log_commands(without_last_end(doctor::to_annotation(unexamined.back())));
   }
   if (!reports.empty()) say_summary(reports, output);
   if (!options.junit.empty())
-    if (const Status written = write_junit(options.junit, reports); !written) return failed(output, written.error());
+    if (const Status written = write_junit(options.junit, reports, unexamined); !written) return failed(output, written.error());
   Verdict worst = Verdict::whole;
   for (const Report& report : reports) worst = std::max(worst, report.verdict);
   return trouble.value_or(exit_code_of_verdict(worst));

@@ -29,6 +29,12 @@ struct Report {
   std::vector<std::string> needs;  // "safetensors >= 0.6": whole only for such readers
 };
 
+// A PATH that diagnose() could not look at.
+struct Unexamined {
+  std::string path;  // as given
+  Error error;
+};
+
 // PATH: a model folder, one file, models--org--name, a whole Hugging Face cache (hub/), an Ollama store, a folder of models, or ollama:NAME:TAG.
 Result<Report> diagnose(const std::string& path, const DoctorOptions& options, const std::shared_ptr<const hash::Sha256Engine>& engine, DeepProgress& progress,
                         const CancelFlag& cancel);
@@ -38,9 +44,10 @@ Result<std::vector<publisher::Place>> find_models(const std::string& path, const
 
 // One screen for a terminal: worst finding first, then the verdict. `width`: columns.
 std::string to_text(const Report& report, std::size_t width);
-// GitHub workflow commands ("::error file=…"), one line a finding.
+// GitHub workflow commands ("::error file=…"), one line a finding, and a line with the verdict.
 std::string to_annotations(const Report& report);
-// One JUnit test suite a report: a test case a finding, and one for the verdict.
-std::string to_junit(const std::vector<Report>& reports);
+std::string to_annotation(const Unexamined& path);
+// One JUnit test suite a report: a test case a finding, and one for the verdict. A PATH that was not examined: a suite with one case, an error.
+std::string to_junit(const std::vector<Report>& reports, const std::vector<Unexamined>& unexamined = {});
 
 }  // namespace vouchfs::doctor

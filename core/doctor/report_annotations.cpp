@@ -2,6 +2,7 @@
 // : and , as %3A and %2C.
 #include <string_view>
 
+#include "base/log_text.h"
 #include "base/utf8.h"
 #include "doctor/doctor.h"
 #include "doctor/report_words.h"
@@ -60,7 +61,11 @@ std::string to_annotations(const Report& report) {
   for (const Finding& finding : report.findings)
     out += std::string("::") + command_of(finding.severity) + " file=" + as_property(path_of(report, finding)) + ",title=" + as_property(finding.code) +
            "::" + as_data(words_of(finding)) + "\n";
-  return out + "vouchfs doctor: " + as_data(report.path) + ": " + verdict_text(report) + "\n";
+  return out + without_log_commands("vouchfs doctor: " + printable(report.path)) + ": " + verdict_text(report) + "\n";
+}
+
+std::string to_annotation(const Unexamined& path) {
+  return "::error file=" + as_property(path.path) + ",title=" + as_property(to_string(path.error.code)) + "::" + as_data(path.error.describe()) + "\n";
 }
 
 }  // namespace vouchfs::doctor

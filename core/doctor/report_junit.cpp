@@ -1,4 +1,4 @@
-// Source: the JUnit schema that CI servers read (testsuites, testsuite, testcase, failure, system-out); XML 1.0, section 2.2 for the characters allowed.
+// Source: the JUnit schema that CI servers read (testsuites, testsuite, testcase, failure, error, system-out); XML 1.0, section 2.2 for the characters allowed.
 #include <cstdint>
 #include <string_view>
 
@@ -65,8 +65,7 @@ std::string failure(std::string_view kind, std::string_view message, std::string
 
 // An error fails its case; a warning or note is an output of a case that passes, as the verdict does.
 std::string test_case(const Report& report, const Finding& finding) {
-  const std::string path = path_of(report, finding);
-  const std::string head = "    <testcase" + attribute("classname", finding.code) + attribute("name", path) + attribute("file", path) + ">";
+  const std::string head = "    <testcase" + attribute("classname", finding.code) + attribute("name", path_of(report, finding)) + ">";
   const std::string said = words_of(finding);
   if (finding.severity == Severity::error) return head + failure(finding.code, finding.message, said) + "</testcase>\n";
   return head + "<system-out>" + xml(std::string(to_string(finding.severity)) + ": " + said) + "</system-out></testcase>\n";
@@ -80,27 +79,39 @@ std::string verdict_case(const Report& report) {
 
 std::uint64_t failures_of(const Report& report) { return report.errors + (report.verdict == Verdict::whole ? 0 : 1); }
 
-std::string counts(std::uint64_t tests, std::uint64_t failures) {
-  return attribute("tests", std::to_string(tests)) + attribute("failures", std::to_string(failures)) + attribute("errors", "0") + attribute("skipped", "0");
+// Of a suite and of all suites: no "skipped", which the schema of Jenkins does not allow on the outermost element.
+std::string counts(std::uint64_t tests, std::uint64_t failures, std::uint64_t errors) {
+  return attribute("tests", std::to_string(tests)) + attribute("failures", std::to_string(failures)) + attribute("errors", std::to_string(errors));
+}
+
+std::string suite_head(const std::string& path, const std::string& numbers) {
+  return "  <testsuite" + attribute("name", "vouchfs doctor " + path) + numbers + ">\n";
 }
 
 std::string suite(const Report& report) {
-  std::string out = "  <testsuite" + attribute("name", "vouchfs doctor " + report.path) + counts(report.findings.size() + 1, failures_of(report)) + ">\n";
+  std::string out = suite_head(report.path, counts(report.findings.size() + 1, failures_of(report), 0));
   for (const Finding& finding : report.findings) out += test_case(report, finding);
   return out + verdict_case(report) + "  </testsuite>\n";
 }
 
+std::string error_suite(const Unexamined& path) {
+  const std::string error = "<error" + attribute("type", to_string(path.error.code)) + attribute("message", path.error.message) + ">" + xml(path.error.describe());
+  return suite_head(path.path, counts(1, 0, 1)) + "    <testcase" + attribute("classname", "verdict") + attribute("name", path.path) + ">" + error +
+         "</error></testcase>\n  </testsuite>\n";
+}
+
 }  // namespace
 
-std::string to_junit(const std::vector<Report>& reports) {
-  std::uint64_t tests = 0, failures = 0;
+std::string to_junit(const std::vector<Report>& reports, const std::vector<Unexamined>& unexamined) {
+  std::uint64_t tests = unexamined.size(), failures = 0;
   std::string suites;
   for (const Report& report : reports) {
     tests += report.findings.size() + 1;
     failures += failures_of(report);
     suites += suite(report);
   }
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + attribute("name", "vouchfs doctor") + counts(tests, failures) + ">\n" + suites +
+  for (const Unexamined& path : unexamined) suites += error_suite(path);
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + attribute("name", "vouchfs doctor") + counts(tests, failures, unexamined.size()) + ">\n" + suites +
          "</testsuites>\n";
 }
 

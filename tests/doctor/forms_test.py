@@ -93,6 +93,35 @@ class Forms(DoctorCase):
         self.assertEqual([row[:3] for row in rows if row[0] == "error"], [("error", "%s/%s" % (model, shown), "lfs.pointer")])
         self.assertEqual([line for line in rest if line.startswith("::")], [])
 
+    def test_a_path_that_is_not_there_is_an_error_in_every_form(self):
+        model, nowhere = self.model(), self.folder / "nowhere"
+        done, root = self.junit(model, nowhere)
+        self.assertEqual(done.returncode, 10)
+        self.assertEqual([(suite.get("name"), suite.get("errors")) for suite in root], [("vouchfs doctor %s" % model, "0"), ("vouchfs doctor %s" % nowhere, "1")])
+        self.assertEqual((root.get("errors"), len(root.findall(".//error"))), ("1", 1))
+        alone = self.run_doctor("--ci", nowhere)
+        rows, rest = self.annotations(alone.stdout)
+        self.assertEqual((alone.returncode, [row[:2] for row in rows], rest), (10, [("error", str(nowhere))], []))
+
+    def test_quiet_hides_notes_and_the_verdict_counts_them(self):
+        model = self.model()
+        answer = self.doctor(model)
+        for form in ((), ("--ci",)):
+            said = self.run_doctor("--quiet", *form, model).stdout
+            for finding in answer.findings:
+                self.assertEqual(finding["code"] in said, finding["severity"] != "note", finding["code"])
+            self.assertIn("%d note" % answer.summary["notes"], said)
+
+    def test_names_are_no_commands_to_a_ci_server(self):
+        model = self.new_folder("model")
+        for name in ("##[stop-commands]tok", "##vso[task.setvariable]x", "::error::forged"):
+            write(model / name / FILE, w.safetensors([(name, "F32", (2,))])[:-4])
+        for command in (("doctor",), ("ls",), ("doctor", "--deep")):
+            done = mounts.vouchfs(*command, model, env=environment([("HOME", str(self.folder))]))
+            said = done.stdout + done.stderr
+            self.assertNotRegex(said, r"(?m)##\[|##vso\[|^\s*::")
+        self.assertIn(r"#\x23[stop-commands]tok", self.run_doctor(model).stdout)
+
     def junit(self, *arguments):
         path = self.folder / "report.xml"
         done = self.run_doctor("--junit", path, *arguments)
