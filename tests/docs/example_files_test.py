@@ -81,6 +81,19 @@ class PreDeploy(ExampleFiles):
         self.assertEqual(self.check().returncode, 2)
         self.assertEqual(self.check(self.path("nowhere")).returncode, 10)
 
+    def test_an_option_is_a_misuse_and_a_name_like_one_is_a_model(self):
+        for option in ("--help", "-h", "--version", "--json"):
+            self.assertEqual(self.check(option).returncode, 2, option)
+        self.make(self.path("-m"))
+        for arguments in (["--", "-m"], ["--", "-m", self.digest(self.path("-m"))], ["./-m"]):
+            done = self.check(*arguments)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_machine_without_vouchfs_is_told_so(self):
+        done = self.run_with_tools(EXAMPLES / "pre-deploy.sh", self.make(self.path("model")), variables={"VOUCHFS": "no-such-vouchfs"})
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("install vouchfs", done.stderr)
+
 
 class CiJob(ExampleFiles):
     def commands(self):
