@@ -6,8 +6,10 @@
 
 #include <fcntl.h>
 #include <git2.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <iterator>
 #include <sstream>
@@ -40,7 +42,8 @@ struct FreeGit {
 template <class T>
 using GitPtr = std::unique_ptr<T, FreeGit>;
 
-// libgit2 as a reader of untrusted repositories: no configuration but the repository's own, whoever owns it.
+// libgit2 as a reader of untrusted repositories: no configuration but the repository's own, whoever owns it. Extensions that change nothing for a reader of
+// HEAD's objects are no reason to refuse: `git sparse-checkout` sets worktreeConfig, a partial clone partialClone.
 class Library {
  public:
   Library() {
@@ -48,6 +51,8 @@ class Library {
     git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
     for (const int level : {GIT_CONFIG_LEVEL_PROGRAMDATA, GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL})
       git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, level, "");
+    const char* harmless[] = {"worktreeconfig", "partialclone", "preciousobjects", "relativeworktrees"};
+    git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, harmless, std::size(harmless));
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -123,6 +128,18 @@ Status check_files(const std::string& git_dir, const std::string& folder) {
   for (stdfs::path& lender : alternates(common / "objects")) left.push_back(std::move(lender));
   for (const stdfs::path& one : left)
     if (has_odd_file(one)) return fail(ErrorCode::bad_format, "it holds a fifo or a device, or far too many files: " + printable(one.string()), folder);
+  return {};
+}
+
+// libgit2 takes a repository that this user may not read for none. Fails: permission, naming what cannot be read; ok when there is nothing to read.
+Status check_readable(const std::string& folder) {
+  std::error_code failed;
+  stdfs::path top = stdfs::canonical(folder, failed);
+  while (!failed && !stdfs::exists(stdfs::symlink_status(top / ".git", failed)) && top != top.root_path()) top = top.parent_path();
+  for (const char* name : {".git", ".git/HEAD", ".git/config", ".git/objects", ".git/refs"}) {
+    const std::string path = (top / name).string();
+    if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES) return fail(errno_error(EACCES, "cannot be read", path));
+  }
   return {};
 }
 
@@ -217,7 +234,10 @@ Result<std::unique_ptr<GitRepository>> GitRepository::around(const std::string& 
   if (discovered == 0) VOUCHFS_TRY(check_files(git_dir, folder));
   git_repository* repository = nullptr;
   const int opened = git_repository_open_ext(&repository, folder.c_str(), 0, nullptr);
-  if (opened == GIT_ENOTFOUND) return std::unique_ptr<GitRepository>();
+  if (opened == GIT_ENOTFOUND) {
+    VOUCHFS_TRY(check_readable(folder));
+    return std::unique_ptr<GitRepository>();
+  }
   if (opened != 0) return git_failure("cannot be opened", folder);
   state->repository.reset(repository);
   const char* work_tree = git_repository_workdir(repository);

@@ -34,6 +34,15 @@ Evidence evidence_of(const formats::HfTreeFile& file, const std::string& from) {
   return {EvidenceKind::hf_tree, DigestKind::git_sha1, file.git_sha1, file.bytes, from};
 }
 
+// False when the folder is absent; one that is there and cannot be looked into is no evidence, and not silence either.
+bool can_enter(Collector& collector, const std::string& folder) {
+  std::error_code failed;
+  const stdfs::directory_iterator opened(collector.on_disk(folder), failed);
+  if (failed && failed != std::errc::no_such_file_or_directory && failed != std::errc::not_a_directory)
+    collector.note(cannot_use(folder, errno_error(failed.value(), "cannot list", folder)));
+  return !failed;
+}
+
 // Commits whose listings lie in a folder, sorted.
 std::vector<std::string> listed_commits(const std::string& folder) {
   std::vector<std::string> commits;
@@ -101,6 +110,7 @@ void collect_hf_trees(Collector& collector) {
   const Place& place = collector.place();
   if (place.kind == PlaceKind::hf_snapshot) return collect_tree(collector, place.cache_dir + "/trees", "trees", place.revision, nullptr);
   const std::string folder = collector.on_disk(kLocalTrees);
+  if (!can_enter(collector, kLocalTrees)) return;
   const std::vector<std::string> commits = listed_commits(folder);
   if (commits.empty()) return;
   if (commits.size() == 1) return collect_tree(collector, folder, kLocalTrees, commits.front(), nullptr);
@@ -108,8 +118,7 @@ void collect_hf_trees(Collector& collector) {
 }
 
 void collect_hf_notes(Collector& collector) {
-  std::error_code failed;
-  if (!stdfs::is_directory(collector.on_disk(kLocalNotes), failed)) return;
+  if (!can_enter(collector, kLocalNotes)) return;
   for (const std::string& path : collector.paths()) {
     const auto note = read_note(collector, path);
     if (!note || !is_valid(*note, collector.on_disk(path))) continue;

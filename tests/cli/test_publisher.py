@@ -99,6 +99,33 @@ class TestEvidence(PublisherCase):
         shutil.rmtree(model + "/.vouch")
         self.assert_refused(model, "bytes changed", "git-blob", git_sha1(self.files["sub/vocab.txt"]))
 
+    def test_a_sparse_checkout_is_checked_as_any_other(self):
+        model = self.path("repo")
+        stores.git_repository(model, self.files)
+        mounts.run("git", "-C", model, "-c", "safe.directory=*", "sparse-checkout", "set", "sub").check_returncode()
+        self.assertIn("worktreeConfig", mounts.read_file(model + "/.git/config").decode(), "no extension is set: the test is void")
+        self.ingest(model, "--check-publisher", "require")
+        mounts.flip(model + "/sub/vocab.txt", 5)
+        shutil.rmtree(model + "/.vouch")
+        self.assert_refused(model, "bytes changed", "git-blob")
+
+    def test_evidence_that_may_not_be_read_is_a_warning_and_no_silence(self):
+        for folder in (".git", ".cache/huggingface/trees", ".cache/huggingface/download"):
+            with self.subTest(folder=folder):
+                model = self.path(folder.replace("/", "-"))
+                if folder == ".git":
+                    stores.git_repository(model, self.files)
+                else:
+                    self.plain(os.path.basename(model))
+                    os.makedirs(os.path.join(model, folder))
+                os.chmod(os.path.join(model, folder), 0o700)
+                seal = self.new_folder("seal-" + os.path.basename(model))
+                os.chmod(self.dir, 0o755)
+                os.chown(seal, mounts.NOBODY, mounts.NOBODY)
+                done = mounts.run(*mounts.AS_NOBODY, mounts.binary(), "ingest", model, "--seal", seal, "--json")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(folder, "".join(r["message"] for r in models.records(done.stdout, "warning")))
+
     def test_a_pointer_that_was_never_fetched(self):
         model = self.path("repo")
         stores.git_repository(model, self.files)
@@ -124,7 +151,6 @@ class TestEvidence(PublisherCase):
         self.assertEqual(models.records(done.stdout, "summary")[0]["publisher_absent"], 1)
         _, document = stores.provenance(snapshot + "/.vouch")
         self.assertEqual([row["path"] for row in document["missing"]], ["sub/vocab.txt"])
-
 
     def test_listed_files_of_folders_that_a_seal_leaves_out_are_not_missed(self):
         model = self.plain()
