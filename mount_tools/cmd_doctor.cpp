@@ -213,15 +213,15 @@ ExitCode run_doctor(const Options& options, Output& output) {
 
 Run add_doctor(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("path", options->paths, "a model directory, a weight file, a Hugging Face cache, an Ollama store, or ollama:NAME:TAG")->type_name("PATH...");
-  app.add_flag("--deep", options->deep, "read everything: digests, checksums, zeros, NaN and Inf");
-  app.add_option("--as", options->as_user, "judge access as this user: a name or a number (needs root)")->type_name("USER");
+  app.add_option("path", options->paths, "models, files, caches, stores, ollama:NAME:TAG")->type_name("PATH");
+  app.add_flag("--deep", options->deep, "read every byte: digests, zeros, NaN and Inf");
+  app.add_option("--as", options->as_user, "judge access as this user, by name or number")->type_name("USER");
   app.add_option("--seal", options->seal_dir, "the seal lies there instead of in PATH/.vouch")->type_name("DIR");
   app.add_option("--revision", options->revision, "ref or commit, where PATH is models--org--name")->type_name("REV");
   app.add_option("--jobs", options->jobs, "threads of --deep; 0: one a core")->capture_default_str()->type_name("N")->check(CLI::Range(0U, 1024U));
   app.add_flag("--ci", options->ci, "print GitHub annotations instead of text");
   app.add_option("--junit", options->junit, "also write a JUnit file")->type_name("FILE");
-  app.add_flag("--codes", options->codes, "print every code with its severity, verdict and meaning, and exit");
+  app.add_flag("--codes", options->codes, "print every code and its meaning, and exit");
   return [options](Output& output) { return run_doctor(*options, output); };
 }
 

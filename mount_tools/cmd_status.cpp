@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/log_text.h"
 #include "mount_tools/command.h"
 #include "mount_tools/mount_status.h"
 #include "view/status_text.h"
@@ -16,7 +17,7 @@ ExitCode run_status(const std::string& mount_point, Output& output) {
   if (output.json()) return ExitCode::ok;
   const auto text = view::status_text(*status);
   if (!text) return failed(output, text.error());
-  output.out() << *text;
+  output.out() << without_log_commands(*text);
   return ExitCode::ok;
 }
 

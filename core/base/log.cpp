@@ -4,6 +4,8 @@
 #include <spdlog/sinks/syslog_sink.h>
 #include <spdlog/spdlog.h>
 
+#include "base/log_text.h"
+
 namespace vouchfs::log {
 namespace {
 
@@ -41,6 +43,6 @@ void use_syslog(const char* program) {
   current()->set_level(level);
 }
 
-void write(Level level, std::string_view line) { current()->log(to_spdlog(level), "{}", line); }
+void write(Level level, std::string_view line) { current()->log(to_spdlog(level), "{}", without_log_commands(line)); }
 
 }  // namespace vouchfs::log

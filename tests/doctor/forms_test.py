@@ -112,6 +112,11 @@ class Forms(DoctorCase):
                 self.assertEqual(finding["code"] in said, finding["severity"] != "note", finding["code"])
             self.assertIn("%d note" % answer.summary["notes"], said)
 
+    def test_the_help_fits_a_terminal(self):
+        said = self.run_doctor("--help").stdout
+        self.assertEqual([line for line in said.splitlines() if len(line) > 80], [])
+        self.assertNotIn("... ...", said)
+
     def test_names_are_no_commands_to_a_ci_server(self):
         model = self.new_folder("model")
         for name in ("##[stop-commands]tok", "##vso[task.setvariable]x", "::error::forged"):
