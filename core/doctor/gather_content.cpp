@@ -83,6 +83,31 @@ bool is_too_short_for_torch(const FileFacts& file) {
   return name == "model.bin" || !name.ends_with(".bin") || formats::looks_like_torch_zip(file.head);
 }
 
+// Content that no writer gives to a name of torch's: server errors, archives of archives, nothing but zeros. A .pth of text may be of Python's site
+// packages, a .ckpt of unknown bytes of TensorFlow, a tar of the first torch; of the many programs' .bin only model.bin says enough.
+bool holds_no_torch(const FileFacts& file) {
+  const std::string name = base_name(file.path);
+  const bool checkpoint = name.ends_with(".pt") || name.ends_with(".pth") || name.ends_with(".ckpt");
+  if (!checkpoint && name != "model.bin") return false;
+  switch (file.kind.kind) {
+    case FileKind::zeros:
+    case FileKind::gzip:
+    case FileKind::xz:
+    case FileKind::zstd:
+    case FileKind::json:
+    case FileKind::xml:
+    case FileKind::html:
+    case FileKind::error_text:
+      return true;
+    case FileKind::text:
+      return name.ends_with(".pt") || name.ends_with(".ckpt");
+    case FileKind::binary:
+      return !file.torch && (name.ends_with(".pt") || name.ends_with(".pth"));
+    default:
+      return false;
+  }
+}
+
 Status read_torch(FileFacts& file, const formats::ReadAt& read) {
   const bool marked = formats::looks_like_torch_zip(file.head) || formats::looks_like_torch_legacy(file.head);
   const bool pickle = file.kind.kind == FileKind::pickle;  // also when torch did not write it: torch.load would run what it calls before it refuses the rest
@@ -125,7 +150,7 @@ Status read_weights(FileFacts& file, const formats::ReadAt& read) {
     VOUCHFS_TRY(read_header(file, *by_kind, read));
   }
   const bool torch_weights = file.torch && (file.torch->problem ? file.torch->problem->name != "NotTorch" : !file.torch->tensors.empty());
-  file.is_weights = promised || is_too_short_for_torch(file) || file.safetensors || file.gguf || torch_weights;
+  file.is_weights = promised || is_too_short_for_torch(file) || holds_no_torch(file) || file.safetensors || file.gguf || torch_weights;
   return {};
 }
 
