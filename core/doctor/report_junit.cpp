@@ -95,9 +95,9 @@ std::string suite(const Report& report) {
 }
 
 std::string error_suite(const Unexamined& path) {
-  const std::string error = "<error" + attribute("type", to_string(path.error.code)) + attribute("message", path.error.message) + ">" + xml(path.error.describe());
-  return suite_head(path.path, counts(1, 0, 1)) + "    <testcase" + attribute("classname", "verdict") + attribute("name", path.path) + ">" + error +
-         "</error></testcase>\n  </testsuite>\n";
+  const std::string kind = attribute("type", to_string(path.error.code)) + attribute("message", path.error.message);
+  return suite_head(path.path, counts(1, 0, 1)) + "    <testcase" + attribute("classname", "verdict") + attribute("name", path.path) + "><error" + kind + ">" +
+         xml(path.error.describe()) + "</error></testcase>\n  </testsuite>\n";
 }
 
 }  // namespace
@@ -111,8 +111,8 @@ std::string to_junit(const std::vector<Report>& reports, const std::vector<Unexa
     suites += suite(report);
   }
   for (const Unexamined& path : unexamined) suites += error_suite(path);
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + attribute("name", "vouchfs doctor") + counts(tests, failures, unexamined.size()) + ">\n" + suites +
-         "</testsuites>\n";
+  const std::string head = attribute("name", "vouchfs doctor") + counts(tests, failures, unexamined.size());
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + head + ">\n" + suites + "</testsuites>\n";
 }
 
 }  // namespace vouchfs::doctor
