@@ -15,6 +15,9 @@ constexpr std::uint64_t kLeastInfoBytes = 24;
 // The least bytes of one key: its length, one letter, its type and a value of one byte.
 constexpr std::uint64_t kLeastKeyBytes = 14;
 
+// Magic, version, the number of tensors and that of keys: what is read before any entry (GGUF specification, gguf_header_t).
+constexpr std::uint64_t kCountsEnd = 24;
+
 struct ProblemCode {
   std::string_view problem;
   const char* code;
@@ -26,9 +29,15 @@ constexpr std::array<ProblemCode, 6> kCodes = {{{"DataOutOfBounds", "gguf.trunca
                                                 {"DuplicateTensor", "gguf.duplicate_tensor"},
                                                 {"UnknownType", "gguf.unknown_type"}}};
 
-// A reader works through the claimed number of entries and fails at the end of the file; the number is the cause when the file could never hold them.
+// What no model comes near: those with the most experts have some ten thousand tensors, and files have fewer than a hundred keys.
+constexpr std::uint64_t kPlausibleTensors = 1U << 17;
+constexpr std::uint64_t kPlausibleKeys = 1U << 14;
+
+// A reader works through the claimed number of entries and fails at the end of the file; the number is the cause when the file could never hold them
+// and no other file either. One that is cut early cannot hold what it should.
 bool counts_are_absurd(const formats::GgufHeader& header, std::uint64_t file_bytes) {
-  return header.tensor_count > file_bytes / kLeastInfoBytes || header.key_count > file_bytes / kLeastKeyBytes;
+  return (header.tensor_count > kPlausibleTensors && header.tensor_count > file_bytes / kLeastInfoBytes) ||
+         (header.key_count > kPlausibleKeys && header.key_count > file_bytes / kLeastKeyBytes);
 }
 
 const char* code_of(const formats::GgufHeader& header, std::uint64_t file_bytes) {
@@ -54,13 +63,16 @@ void say_truncated(const ModelFacts& model, const FileFacts& file, Finding findi
 }
 
 std::string absurd_text(const formats::GgufHeader& header, std::uint64_t file_bytes) {
-  return "the header claims " + count_text(header.tensor_count, "tensor") + " and " + count_text(header.key_count, "key") + ", far more than a file of " +
-         bytes_text(file_bytes) + " can hold; nothing was set aside for them";
+  // The number of keys stands behind that of tensors and is not read once that one is refused.
+  const std::string keys = header.key_count == 0 ? std::string() : " and " + count_text(header.key_count, "key");
+  return "the header claims " + count_text(header.tensor_count, "tensor") + keys + ", far more than a file of " + bytes_text(file_bytes) +
+         " can hold; nothing was set aside for them";
 }
 
 std::string cut_header_text(const formats::GgufHeader& header, std::uint64_t file_bytes) {
-  return "truncated inside the header: the file ends at byte " + std::to_string(file_bytes) + ", before the header of " +
-         count_text(header.tensor_count, "tensor") + " does (" + std::to_string(header.claimed.size()) +
+  const std::string ends = "truncated inside the header: the file ends at byte " + std::to_string(file_bytes) + ", before ";
+  if (file_bytes < kCountsEnd) return ends + "the numbers of tensors and keys do (byte " + std::to_string(kCountsEnd) + "); no tensor data is there";
+  return ends + "the header of " + count_text(header.tensor_count, "tensor") + " does (" + std::to_string(header.claimed.size()) +
          " of their entries could be read); no tensor data is there";
 }
 

@@ -90,7 +90,8 @@ bool holds_no_torch(const FileFacts& file) {
   const bool checkpoint = name.ends_with(".pt") || name.ends_with(".pth") || name.ends_with(".ckpt");
   if (!checkpoint && name != "model.bin") return false;
   switch (file.kind.kind) {
-    case FileKind::zeros:
+    case FileKind::zeros:  // of the data beside an OpenVINO or ONNX graph the first constant may be zeros
+      return checkpoint || file.bytes <= formats::kKindBytes || file.hole_bytes == file.bytes;
     case FileKind::gzip:
     case FileKind::xz:
     case FileKind::zstd:

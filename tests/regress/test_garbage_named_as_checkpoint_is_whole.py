@@ -18,7 +18,7 @@ class TestGarbageNamedAsCheckpoint(mounts.MountCase):
         return mounts.vouchfs("doctor", "--json", self.path(name))
 
     def test_is_an_error(self):
-        bodies = {"zeros": bytes(5000), "gzip": GZIP, "json": JSON}
+        bodies = {"zeros": bytes(4000), "gzip": GZIP, "json": JSON}
         codes = {"zeros": "file.never_written", "gzip": "content.other_format", "json": "content.error_text"}
         for name in ("model.pt", "model.pth", "x.ckpt", "model.bin"):
             for what, body in bodies.items():
@@ -40,6 +40,12 @@ class TestGarbageNamedAsCheckpoint(mounts.MountCase):
                 done = self.doctor(name, body)
                 self.assertEqual(done.returncode, 0, done.stdout)
                 self.assertNotIn('"severity":"warning"', done.stdout)
+
+    def test_of_data_beside_a_graph_may_begin_with_zeros(self):
+        mounts.write_file(self.path("model.xml"), b'<?xml version="1.0"?>\n<net name="m" version="11"></net>\n')
+        done = self.doctor("model.bin", bytes(8192) + UNKNOWN)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(mounts.vouchfs("doctor", self.path("")).returncode, 0)
 
 
 if __name__ == "__main__":
