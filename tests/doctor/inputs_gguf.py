@@ -15,6 +15,7 @@ one("R91", "a GGUF cut in its tensor infos", "damaged", G[:110], [Want("gguf.hea
 one("R92", "a Git LFS pointer named gguf", "unusable", POINTER, [Want("lfs.pointer", GGUF, says=POINTER_SAYS)], file=GGUF)
 one("R92", "an old format", "unusable", b"tjgg" + struct.pack("<I", 3) + w.noise_of("old", 600), [Want("gguf.old_format", GGUF)], file=GGUF)
 one("R92", "a web page named gguf", "unusable", w.web_page(), [Want("content.web_page", GGUF)], file=GGUF)
+one("D8", "zeros named gguf", "damaged", bytes(5000), [Want("file.never_written", GGUF, 0, 5000)], file=GGUF)
 for version in (1, 4):
     one("R93", "version %d" % version, "unusable", w.gguf(version=version), [Want("gguf.version", GGUF, says=(str(version),))], file=GGUF)
 one("R93", "the byte order of another machine", "unusable", b"GGUF" + struct.pack(">IQQ", 3, 2, 1) + G[24:], [Want("gguf.byte_order", GGUF)], file=GGUF)

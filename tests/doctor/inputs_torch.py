@@ -21,6 +21,9 @@ one("R74", "one byte of a local header changed", "damaged", w.with_bytes(Z, AT[0
     file=BIN)
 one("R76", "a Git LFS pointer named bin", "unusable", POINTER, [Want("lfs.pointer", BIN, says=POINTER_SAYS)], file=BIN)
 one("R77", "a web page named bin", "unusable", w.web_page(), [Want("content.web_page", BIN, says=("Sign in",))], file=BIN)
+one("D8", "zeros named bin", "damaged", bytes(5000), [Want("file.never_written", BIN, 0, 5000)], file=BIN)
+one("D8", "no bytes named bin", "damaged", b"", [Want("file.empty", BIN)], file=BIN)
+one("D8", "a pickle of another program named bin", "unusable", b"\x80\x02}q\x00" + w.unicode_of("step") + b"K\x05s.", [Want("content.other_format", BIN, 0)], file=BIN)
 one("R79", "a pickle that calls os system", "unusable", w.torch_zip(more=w.CALL_OF_SYSTEM).bytes(), [Want("torch.unsafe_global", BIN, says=("os", "system"))], file=BIN)
 
 
