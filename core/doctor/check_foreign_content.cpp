@@ -130,10 +130,17 @@ LineEnds count_line_ends(const FileFacts& file) {
   return ends;
 }
 
+// A pickle ends each name with a line feed: a carriage return before it can only have come between them.
+bool names_end_in_returns(const FileFacts& file) {
+  if (!file.torch) return false;
+  const auto& globals = file.torch->globals;
+  return std::any_of(globals.begin(), globals.end(), [](const formats::PickleGlobal& global) { return global.name.ends_with('\r'); });
+}
+
 bool say_crlf(const ModelFacts& model, const FileFacts& file, Findings& findings) {
   if (!has_problem(file) && file.kind.kind != FileKind::binary) return false;
   const LineEnds ends = count_line_ends(file);
-  if (ends.feeds < kManyLineFeeds || ends.pairs != ends.feeds) return false;
+  if ((ends.feeds < kManyLineFeeds && !names_end_in_returns(file)) || ends.pairs != ends.feeds) return false;
   findings.add(foreign(model, file, "text.crlf",
                        "all " + std::to_string(ends.feeds) + " line feeds of the first " + bytes_text(std::min<std::uint64_t>(file.bytes, kCrlfSample)) +
                            " stand behind carriage returns: the file was copied or checked out as text"));

@@ -24,6 +24,7 @@ one("R77", "a web page named bin", "unusable", w.web_page(), [Want("content.web_
 one("D8", "zeros named bin", "damaged", bytes(5000), [Want("file.never_written", BIN, 0, 5000)], file=BIN)
 one("D8", "no bytes named bin", "damaged", b"", [Want("file.empty", BIN)], file=BIN)
 one("D8", "a pickle of another program named bin", "unusable", b"\x80\x02}q\x00" + w.unicode_of("step") + b"K\x05s.", [Want("content.other_format", BIN, 0)], file=BIN)
+one("D8", "a torch zip copied as text", "damaged", w.torch_zip().bytes().replace(b"\n", b"\r\n"), [Want("text.crlf", BIN, 0)], file=BIN)
 one("R79", "a pickle that calls os system", "unusable", w.torch_zip(more=w.CALL_OF_SYSTEM).bytes(), [Want("torch.unsafe_global", BIN, says=("os", "system"))], file=BIN)
 
 
