@@ -14,9 +14,10 @@ struct Mark {
   std::string_view begin;  // of a text
   Family family;
 };
-constexpr std::array<Mark, 10> kMarks = {{{"Error while deserializing header", Family::safetensors},
+constexpr std::array<Mark, 11> kMarks = {{{"Error while deserializing header", Family::safetensors},
                                           {"PytorchStreamReader", Family::torch},
                                           {"invalid load key", Family::torch},
+                                          {"filename 'storages'", Family::torch},  // zeros pass for an empty tar archive, torch's first form
                                           {"Weights only load failed", Family::torch},
                                           {"EOFError", Family::torch},
                                           {"unexpected EOF", Family::torch},
