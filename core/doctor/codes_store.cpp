@@ -8,12 +8,7 @@ std::span<const CodeFacts> store_codes() {
   using enum Severity;
   using enum Verdict;
   static const std::vector<CodeFacts> kCodes = {
-      {"publisher.size_mismatch",
-       error,
-       damaged,
-       "the file has another size than the publisher's",
-       {},
-       "fetch the file again"},
+      {"publisher.size_mismatch", error, damaged, "the file has another size than the publisher's", {}, "fetch the file again"},
       {"publisher.digest_mismatch",
        error,
        damaged,

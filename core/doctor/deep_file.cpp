@@ -74,9 +74,9 @@ Finding given_up(const DeepContext& context, const FileFacts& file, std::uint64_
 std::vector<Finding> say_failed(const DeepContext& context, const FileFacts& file, const FailedReads& failed) {
   std::vector<Finding> findings;
   for (const ByteRange& range : failed.ranges)
-    findings.push_back(unreadable(context, file, range,
-                                  "reading bytes " + std::to_string(range.offset) + " to " + std::to_string(range.offset + range.length - 1) +
-                                      " failed: " + failed.why));
+    findings.push_back(
+        unreadable(context, file, range,
+                   "reading bytes " + std::to_string(range.offset) + " to " + std::to_string(range.offset + range.length - 1) + " failed: " + failed.why));
   return findings;
 }
 

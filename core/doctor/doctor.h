@@ -22,7 +22,7 @@ struct Report {
   std::uint64_t errors = 0;
   std::uint64_t warnings = 0;
   std::uint64_t notes = 0;
-  std::uint64_t models = 0;   // looked at: more than one for a cache or a store
+  std::uint64_t models = 0;  // looked at: more than one for a cache or a store
   std::uint64_t files = 0;
   std::uint64_t tensors = 0;
   std::uint64_t bytes = 0;

@@ -32,8 +32,8 @@ struct RefusedBlock {
   std::vector<std::string> tensors;
 };
 struct MountedModel {
-  std::string root;    // where it is mounted
-  std::string source;  // the folder its files come from
+  std::string root;                                            // where it is mounted
+  std::string source;                                          // the folder its files come from
   std::map<std::string, std::vector<RefusedBlock>> refused;    // by file, in order of block
   std::set<std::pair<std::string, std::uint64_t>> unreadable;  // file and block: the source failed, nothing was compared
   std::uint64_t listed = 0;                                    // blocks in `refused`

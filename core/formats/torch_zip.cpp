@@ -86,7 +86,8 @@ class TorchZip {
   Status read_pickle() {
     const ZipEntry* entry = find(kPickle);
     if (entry == nullptr) {
-      file_.faults.push_back(missing("MissingPickle", kPickle, "the archive has no record data.pkl: it holds other files, or torch.save did not write it to its end"));
+      file_.faults.push_back(
+          missing("MissingPickle", kPickle, "the archive has no record data.pkl: it holds other files, or torch.save did not write it to its end"));
     } else if (entry->problem) {
       report(*entry);
     } else if (!is_plain(*entry)) {
