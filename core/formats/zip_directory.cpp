@@ -46,12 +46,12 @@ Result<std::string> read_text(const ReadAt& read, std::uint64_t offset, std::uin
 Result<std::optional<Directory>> read_end64(std::uint64_t end_offset, const ReadAt& read) {
   if (end_offset < kLocator64Bytes + kEnd64Bytes) return std::optional<Directory>{};
   VOUCHFS_ASSIGN(const std::string locator, read_text(read, end_offset - kLocator64Bytes, kLocator64Bytes));
-  if (!locator.starts_with(kLocator64Signature)) return std::optional<Directory>{};
+  if (load_little(locator, 0, 4) != load_little(kLocator64Signature, 0, 4)) return std::optional<Directory>{};
   const std::uint64_t at = load_little(locator, 8, 8);
   const std::optional<Directory> nowhere{{0, 0, 0, false}};
   if (at > end_offset - kLocator64Bytes - kEnd64Bytes) return nowhere;
   VOUCHFS_ASSIGN(const std::string record, read_text(read, at, kEnd64Bytes));
-  if (!record.starts_with(kEnd64Signature)) return nowhere;
+  if (load_little(record, 0, 4) != load_little(kEnd64Signature, 0, 4)) return nowhere;
   const bool one_disk = load_little(locator, 16, 4) == 1 && is_one_disk(load_little(record, 16, 4), load_little(record, 20, 4)) &&
                         load_little(record, 24, 8) == load_little(record, 32, 8) && load_little(record, 4, 8) >= kEnd64Bytes - 12;
   return std::optional<Directory>{{load_little(record, 48, 8), load_little(record, 40, 8), load_little(record, 32, 8), one_disk}};
