@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -142,9 +143,11 @@ void read_sealed(fuse_req_t request, const Node& node, std::size_t size, off_t o
   view::Runtime& runtime = context_of(request).view.runtime();
   runtime.counters.reads.fetch_add(1, std::memory_order_relaxed);
   auto buffer = runtime.buffers.lease(size + 2 * kBlockBytes);
-  const auto bytes = node.model->read(node.file_index, static_cast<std::uint64_t>(offset), size, *buffer, caller_of(request));
+  const auto bytes = node.model->serve(node.file_index, static_cast<std::uint64_t>(offset), size, *buffer, caller_of(request));
   if (!bytes) return void(fuse_reply_err(request, to_errno(bytes.error())));
-  fuse_reply_buf(request, reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  std::array<iovec, verify::ByteParts::kMost> parts{};
+  for (std::size_t i = 0; i < bytes->count; ++i) parts[i] = {const_cast<std::uint8_t*>(bytes->parts[i].data()), bytes->parts[i].size()};
+  fuse_reply_iov(request, parts.data(), static_cast<int>(bytes->count));
 }
 
 void read(fuse_req_t request, fuse_ino_t id, std::size_t size, off_t offset, fuse_file_info* info) {
@@ -258,8 +261,7 @@ void measure_verity(fuse_req_t request, const Node& node, const void* in, std::s
   fuse_reply_ioctl(request, 0, &reply, sizeof reply);
 }
 
-void ioctl(fuse_req_t request, fuse_ino_t id, unsigned command, void*, fuse_file_info*, unsigned, const void* in, std::size_t in_bytes,
-           std::size_t out_bytes) {
+void ioctl(fuse_req_t request, fuse_ino_t id, unsigned command, void*, fuse_file_info*, unsigned, const void* in, std::size_t in_bytes, std::size_t out_bytes) {
   const Node* node = node_or_reply(request, id);
   if (node == nullptr) return;
   const unsigned flags = has_digest(*node) ? FS_VERITY_FL : 0;

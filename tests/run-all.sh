@@ -1,8 +1,8 @@
 #!/bin/bash
-# Installs what is needed and runs every test of vouchfs: all labels with g++, clang without warnings, core without libfuse,
+# Installs what is needed and runs every test of vouchfs: all labels with g++, the demonstration of the README, clang without warnings, core without libfuse,
 # the unit and mount tests under sanitizers, and each fuzz target for a minute. Needs root (mounts; asks sudo for it).
 #
-# usage: tests/run-all.sh [STEP...]     STEP: dev core clang asan tsan fuzz; all of these when none is given; tidy (clang-tidy, minutes) only by name
+# usage: tests/run-all.sh [STEP...]     STEP: dev demo core clang asan tsan fuzz; all of these when none is given; tidy (clang-tidy, minutes) only by name
 #
 # Each step writes build/logs/STEP.log. A step that fails does not stop the others. Ends with "N passed, N failed": tests, and
 # one for each build; exit 0 only when nothing failed.
@@ -11,7 +11,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 self=$PWD/tests/run-all.sh
 steps=("$@")
-[ $# -gt 0 ] || steps=(dev core clang asan tsan fuzz)
+[ $# -gt 0 ] || steps=(dev demo core clang asan tsan fuzz)
 
 logs=$PWD/build/logs
 jobs=$(nproc)
@@ -74,6 +74,7 @@ without_libfuse() {
 }
 
 step_dev() { run dev-build build dev && run dev-tests tests dev; }
+step_demo() { run demo examples/demo.sh; } # its own packages, a release build, and the story it tells
 step_core() { run core-build without_libfuse && run core-tests tests core -L unit; }
 step_clang() { run clang-build build clang && run clang-tests tests clang -L unit; }
 step_asan() { run asan-build build asan && run asan-tests sanitized asan tests asan -L 'unit|mount' -LE slow; }
@@ -86,7 +87,7 @@ case ${1:-} in
   --build | --tests) "${1#--}" "${@:2}"; exit ;;
 esac
 for step in "${steps[@]}"; do
-  declare -F "step_$step" >/dev/null || { echo "no step '$step'; there are: dev core clang asan tsan fuzz tidy" >&2; exit 2; }
+  declare -F "step_$step" >/dev/null || { echo "no step '$step'; there are: dev demo core clang asan tsan fuzz tidy" >&2; exit 2; }
 done
 
 run packages tests/install/packages.sh test || exit 1

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <set>
 #include <unordered_map>
 
@@ -19,7 +20,8 @@ using Clock = verify::KnownBadTable::Clock;
 
 constexpr std::size_t kRequestBytes = (1U << 20) + 2 * kBlockBytes;  // the largest FUSE read, unaligned at both ends
 constexpr std::size_t kKeptBuffers = 32;
-constexpr std::uint64_t kRecheckBlocks = 256;  // blocks read at once when known-bad ones are looked at again
+constexpr std::uint64_t kLeastReadAhead = 2ULL << 20;  // smaller files are read before a stream in them is recognized
+constexpr std::uint64_t kRecheckBlocks = 256;          // blocks read at once when known-bad ones are looked at again
 
 std::string base_name(const std::string& path) {
   const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
@@ -45,8 +47,11 @@ std::string absolute(const std::string& path) {
 }  // namespace
 
 Runtime::Runtime(std::shared_ptr<const hash::Sha256Engine> engine_in, std::uint64_t tree_cache_bytes)
-    : engine(std::move(engine_in)), tree_cache(tree_cache_bytes), buffers(kRequestBytes, kKeptBuffers),
-      handles(std::make_shared<source::HandlePool>(source::HandlePool::usual_capacity())) {}
+    : engine(std::move(engine_in)),
+      tree_cache(tree_cache_bytes),
+      buffers(kRequestBytes, kKeptBuffers),
+      handles(std::make_shared<source::HandlePool>(source::HandlePool::usual_capacity())),
+      read_ahead(verify::ReadAhead::Limits{}) {}
 
 const char* to_string(FileState state) noexcept {
   switch (state) {
@@ -63,6 +68,8 @@ struct SealedModel::Impl {
     const seal::TableFile* table = nullptr;
     const seal::FileFix* fix = nullptr;  // how it is shown, when otherwise than sealed
     verify::KnownBadTable known_bad;
+    std::once_flag ahead_made;
+    std::unique_ptr<verify::ReadAhead::File> ahead;  // made by the first reader; null for a file too small to be worth it
   };
 
   Impl(ModelOptions options_in, Runtime& runtime_in, seal::OpenedSeal seal_in)
@@ -88,10 +95,15 @@ struct SealedModel::Impl {
   std::uint64_t shown_bytes(std::size_t index) const { return files[index].fix != nullptr ? files[index].fix->bytes : files[index].verified->bytes(); }
   std::optional<BadBlock> still_held(std::size_t index, std::uint64_t first, std::uint64_t count) const;
   bool serve_neighbours(std::size_t index, std::uint64_t first, std::span<std::uint8_t> dst) const;
+  void note_transient(std::size_t index, const verify::RangeOutcome& outcome, const Caller& caller);
   void note_bad(std::size_t index, const verify::RangeOutcome& outcome, const Caller& caller);
   Status read_range(std::size_t index, std::uint64_t first, std::span<std::uint8_t> dst, const Caller& caller);
   Status refuse(std::size_t index, const BadBlock& bad);
   bool forget_restored(std::size_t index);
+  verify::ReadAhead::File* ahead_of(std::size_t index);
+  bool fetch_ahead(std::size_t index, std::uint64_t first, std::span<std::uint8_t> dst);
+  std::optional<std::uint64_t> sealed_offset(std::size_t index, std::uint64_t offset, std::size_t length) const;
+  std::optional<verify::ByteParts> read_ahead(std::size_t index, std::uint64_t offset, std::size_t length);
 };
 
 void SealedModel::Impl::connect(const std::shared_ptr<const source::SourceRoot>& data, const std::shared_ptr<const source::SourceRoot>& trees,
@@ -113,7 +125,10 @@ void SealedModel::Impl::connect(const std::shared_ptr<const source::SourceRoot>&
 }
 
 SealedModel::SealedModel(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-SealedModel::~SealedModel() = default;
+SealedModel::~SealedModel() {
+  for (Impl::File& file : impl_->files)
+    if (file.ahead) impl_->runtime.read_ahead.forget(*file.ahead);
+}
 
 Result<std::unique_ptr<SealedModel>> SealedModel::open(ModelOptions options, Runtime& runtime) {
   VOUCHFS_ASSIGN(auto data, source::SourceRoot::open(options.model_dir, !options.mounted_over));
@@ -147,9 +162,62 @@ Result<std::span<const std::uint8_t>> SealedModel::read(std::size_t index, std::
   const std::uint64_t size = impl_->shown_bytes(index);
   if (offset >= size || length == 0) return std::span<const std::uint8_t>();
   length = static_cast<std::size_t>(std::min<std::uint64_t>(length, size - offset));
-  VOUCHFS_ASSIGN(const auto bytes, mended ? impl_->read_mended(index, offset, length, buffer, caller) : impl_->read_sealed(index, offset, length, buffer, caller));
+  VOUCHFS_ASSIGN(const auto bytes,
+                 mended ? impl_->read_mended(index, offset, length, buffer, caller) : impl_->read_sealed(index, offset, length, buffer, caller));
   impl_->runtime.counters.bytes_served.fetch_add(length, std::memory_order_relaxed);
   return bytes;
+}
+
+Result<verify::ByteParts> SealedModel::serve(std::size_t index, std::uint64_t offset, std::size_t length, AlignedBuffer& buffer, const Caller& caller) {
+  const std::uint64_t size = impl_->shown_bytes(index);
+  const auto within = static_cast<std::size_t>(std::min<std::uint64_t>(length, size - std::min(offset, size)));
+  if (auto ready = impl_->read_ahead(index, offset, within)) {
+    impl_->runtime.counters.bytes_served.fetch_add(within, std::memory_order_relaxed);
+    return std::move(*ready);
+  }
+  VOUCHFS_ASSIGN(const auto bytes, read(index, offset, length, buffer, caller));
+  verify::ByteParts parts;
+  parts.add(bytes, nullptr);
+  return parts;
+}
+
+// Where a range of the shown file lies in the sealed one, when it lies there in one piece.
+std::optional<std::uint64_t> SealedModel::Impl::sealed_offset(std::size_t index, std::uint64_t offset, std::size_t length) const {
+  if (files[index].fix == nullptr) return offset;
+  std::uint64_t at = 0;
+  for (const seal::FixPiece& piece : files[index].fix->pieces) {
+    if (offset >= at && offset + length <= at + piece.bytes()) return piece.literal.empty() ? std::optional(piece.begin + (offset - at)) : std::nullopt;
+    at += piece.bytes();
+  }
+  return std::nullopt;
+}
+
+// A file with known-bad blocks is left to the reader itself, who finds out block by block.
+std::optional<verify::ByteParts> SealedModel::Impl::read_ahead(std::size_t index, std::uint64_t offset, std::size_t length) {
+  if (length == 0 || files[index].known_bad.any()) return std::nullopt;
+  const auto at = sealed_offset(index, offset, length);
+  verify::ReadAhead::File* const ahead = at ? ahead_of(index) : nullptr;
+  if (ahead == nullptr) return std::nullopt;
+  return runtime.read_ahead.read(*ahead, *at, length);
+}
+
+verify::ReadAhead::File* SealedModel::Impl::ahead_of(std::size_t index) {
+  File& file = files[index];
+  if (file.verified->bytes() < kLeastReadAhead) return nullptr;
+  std::call_once(file.ahead_made, [&] {
+    std::vector<verify::Extent> tensors;
+    if (file.table != nullptr)
+      for (const formats::Tensor& tensor : file.table->tensors) tensors.push_back({tensor.begin, tensor.end});
+    file.ahead = std::make_unique<verify::ReadAhead::File>(
+        file.verified->bytes(), std::move(tensors), [this, index](std::uint64_t first, std::span<std::uint8_t> dst) { return fetch_ahead(index, first, dst); });
+  });
+  return file.ahead.get();
+}
+
+bool SealedModel::Impl::fetch_ahead(std::size_t index, std::uint64_t first, std::span<std::uint8_t> dst) {
+  const verify::RangeOutcome outcome = files[index].verified->read_blocks(first, dst);
+  note_transient(index, outcome, Caller{});
+  return outcome.all_good();
 }
 
 // A range within the sealed file, every block of it verified.
@@ -203,10 +271,7 @@ Status SealedModel::Impl::read_range(std::size_t index, std::uint64_t first, std
     if (serve_neighbours(index, first, dst)) return {};
   }
   const verify::RangeOutcome outcome = file.verified->read_blocks(first, dst);
-  for (const std::uint64_t block : outcome.transient) {
-    runtime.counters.transient.fetch_add(1, std::memory_order_relaxed);
-    runtime.events.record(transient_event(subject(index), block, caller));
-  }
+  note_transient(index, outcome, caller);
   if (outcome.all_good()) {
     if (troubled) file.known_bad.erase(first, count);
     return {};
@@ -247,6 +312,13 @@ void SealedModel::Impl::note_bad(std::size_t index, const verify::RangeOutcome& 
   }
 }
 
+void SealedModel::Impl::note_transient(std::size_t index, const verify::RangeOutcome& outcome, const Caller& caller) {
+  for (const std::uint64_t block : outcome.transient) {
+    runtime.counters.transient.fetch_add(1, std::memory_order_relaxed);
+    runtime.events.record(transient_event(subject(index), block, caller));
+  }
+}
+
 Status SealedModel::Impl::refuse(std::size_t index, const BadBlock& bad) {
   runtime.counters.failed_reads.fetch_add(1, std::memory_order_relaxed);
   return fail(read_error(subject(index), bad));
@@ -276,7 +348,8 @@ Status SealedModel::check_open(std::size_t index, const Caller& caller) {
   if (impl_->forget_restored(index)) return {};
   impl_->runtime.counters.refused_opens.fetch_add(1, std::memory_order_relaxed);
   impl_->runtime.events.record(open_refused_event(impl_->subject(index), file.known_bad.blocks(), caller));
-  return fail(ErrorCode::corrupt, "has known-bad blocks", impl_->path_of(index), "see .vouch/events.jsonl; put the file right or mount with --on-known-bad=serve");
+  return fail(ErrorCode::corrupt, "has known-bad blocks", impl_->path_of(index),
+              "see .vouch/events.jsonl; put the file right or mount with --on-known-bad=serve");
 }
 
 FileState SealedModel::state(std::size_t index) const { return impl_->files.at(index).known_bad.any() ? FileState::bad : FileState::ok; }

@@ -21,6 +21,7 @@
 #include "observe/event.h"
 #include "seal/seal_directory.h"
 #include "source/handle_pool.h"
+#include "verify/read_ahead.h"
 #include "verify/tree_cache.h"
 #include "verify/verified_file.h"
 
@@ -37,6 +38,7 @@ struct Runtime {
   verify::TreeCache tree_cache;
   BufferPool buffers;
   std::shared_ptr<source::HandlePool> handles;  // bounds the descriptors held open on all sources
+  verify::ReadAhead read_ahead;                 // for the readers of mounts
 
   // tree_cache_bytes: bound on verified tree blocks in memory. 32 MiB hold the trees of 4 GiB of data; the rest is read again when needed.
   explicit Runtime(std::shared_ptr<const hash::Sha256Engine> engine_in, std::uint64_t tree_cache_bytes = 32ULL << 20);
@@ -49,12 +51,12 @@ struct Runtime {
 
 struct ModelOptions {
   std::string model_dir;
-  std::optional<std::string> seal_dir;    // MODEL/.vouch when absent
-  std::optional<hash::Digest> digest;     // the model digest to insist on
-  std::string name;                       // of the model in events; the base name of model_dir when empty
+  std::optional<std::string> seal_dir;  // MODEL/.vouch when absent
+  std::optional<hash::Digest> digest;   // the model digest to insist on
+  std::string name;                     // of the model in events; the base name of model_dir when empty
   KnownBadPolicy policy = KnownBadPolicy::refuse;
-  bool by_digest = false;                 // model_dir is a folder of blobs (Ollama): a file's bytes lie in "sha256-<its SHA-256>", whatever its path
-  bool mounted_over = false;              // the mount point hides model_dir: never resolve its path again
+  bool by_digest = false;     // model_dir is a folder of blobs (Ollama): a file's bytes lie in "sha256-<its SHA-256>", whatever its path
+  bool mounted_over = false;  // the mount point hides model_dir: never resolve its path again
 };
 
 // On whose behalf a read or open happens, for events.
@@ -92,6 +94,10 @@ class SealedModel {
   // is too small) and returns where in it they lie: fewer than asked only at the end of the file. Fails: corrupt, truncated, io; then no
   // byte of the range is given.
   Result<std::span<const std::uint8_t>> read(std::size_t index, std::uint64_t offset, std::size_t length, AlignedBuffer& buffer, const Caller& caller);
+
+  // The same for a reader of a mount: where readers go through the file in order, the bytes were fetched and verified before they are asked for,
+  // and are given where they lie.
+  Result<verify::ByteParts> serve(std::size_t index, std::uint64_t offset, std::size_t length, AlignedBuffer& buffer, const Caller& caller);
 
   // What open() must answer: under the default policy a file with known-bad blocks fails with corrupt, after these blocks
   // were read once more (a file put right on disk opens at once).
