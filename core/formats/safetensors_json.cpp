@@ -42,21 +42,44 @@ class FieldSink : public JsonSink {
   Faults& faults_;
 };
 
+// A text; or, as serde takes an enum, an object whose only key is the text: which no writer writes, so that a dtype we know is refused in it too.
 class DtypeSink final : public FieldSink {
  public:
   DtypeSink(Faults& faults, std::string& into) : FieldSink(faults), into_(into) {}
   Status scalar(JsonScalar& value) override {
-    if (value.kind != JsonScalar::Kind::text) {
+    if (value.kind != JsonScalar::Kind::text)
       faults_.add(std::string("invalid type: ") + value.kind_name() + ", expected a dtype");
-    } else if (!safetensors_dtype_bits(value.text)) {
-      faults_.add("unknown variant `" + shown_name(value.text) + "`, expected one of " + known_safetensors_dtypes(), "UnknownDtype");
-    }
+    else if (!safetensors_dtype_bits(value.text))
+      add_unknown(value.text);
     into_ = std::move(value.text);
+    return {};
+  }
+  Status begin(JsonContainer container) override {
+    is_map_ = container == JsonContainer::object;
+    members_ = 0;
+    return is_map_ ? Status{} : FieldSink::begin(container);
+  }
+  Result<JsonSink*> member(std::string& key, std::uint64_t) override {
+    if (members_++ == 0) into_ = key;
+    return nullptr;
+  }
+  Status end(std::uint64_t) override {
+    if (!is_map_) return {};
+    if (members_ == 1 && !safetensors_dtype_bits(into_))
+      add_unknown(into_);
+    else
+      faults_.add("invalid type: map, expected a dtype");
     return {};
   }
 
  private:
+  void add_unknown(const std::string& text) {
+    faults_.add("unknown variant `" + shown_name(text) + "`, expected one of " + known_safetensors_dtypes(), "UnknownDtype");
+  }
+
   std::string& into_;
+  bool is_map_ = false;
+  std::size_t members_ = 0;
 };
 
 class NumberSink final : public FieldSink {

@@ -109,6 +109,18 @@ TEST(SafetensorsHeader, SaysWhetherMetadataIsWhatIsBroken) {
   EXPECT_FALSE(read(file_of(R"({"__metadata__":{"a":"1"}})")).metadata_broken);
 }
 
+// A dtype written as an object is an enum to the reference: with one key that it does not know, the key is what it complains of.
+TEST(SafetensorsHeader, ADtypeInAnObjectIsJudgedAsTheReferenceJudgesIt) {
+  const auto of_dtype = [](const std::string& dtype) {
+    return verdict(file_of(R"({"x":{"dtype":)" + dtype + R"(,"shape":[],"data_offsets":[0,8]}})", zeros(8)));
+  };
+  EXPECT_EQ(of_dtype(R"({"q":[1.5,null,true]})"), "UnknownDtype");
+  EXPECT_EQ(of_dtype(R"({"q":1,"r":2})"), "InvalidHeaderDeserialization");
+  EXPECT_EQ(of_dtype("{}"), "InvalidHeaderDeserialization");
+  EXPECT_EQ(of_dtype(R"({"F64":1})"), "InvalidHeaderDeserialization");
+  EXPECT_EQ(of_dtype(R"(["F64"])"), "InvalidHeaderDeserialization");
+}
+
 TEST(SafetensorsHeader, UnknownDtypeIsNamedWithItsTensor) {
   const auto problem = problem_of(file_of(one_tensor("F8_XYZ", "[1]", "[0,1]"), zeros(1)));
   EXPECT_EQ(problem.name, "UnknownDtype");
