@@ -23,6 +23,7 @@ class TreeCache {
  public:
   // Keeps at most `bytes` bytes of tree blocks, at least 16 blocks.
   explicit TreeCache(std::uint64_t bytes);
+  std::size_t capacity() const noexcept { return capacity_; }  // blocks
   // Null when it is not there.
   TreeBlockPtr find(std::uint64_t file_key, std::uint64_t tree_block);
   // Only verified blocks come in here.

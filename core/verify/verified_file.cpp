@@ -13,17 +13,20 @@ namespace {
 using hash::Digest;
 using source::Freshness;
 
-Digest digest_at(const TreeBlock& block, std::uint64_t slot) {
-  Digest digest;
-  std::memcpy(digest.data(), block.data() + slot * hash::kDigestBytes, hash::kDigestBytes);
-  return digest;
-}
+// So many bytes at once are asked for by who reads on: a stream, or a copy.
+constexpr std::size_t kInOrderBytes = 512UL << 10;
 
-BadBlock bad_tree(std::size_t level, std::uint64_t tree_block) {
+BadBlock blamed_on(const BadTreeBlock& tree) {
   BadBlock bad;
   bad.kind = BadKind::tree;
-  bad.tree_level = static_cast<unsigned>(level);
-  bad.tree_block = tree_block;
+  bad.expected = tree.expected;
+  bad.actual = tree.actual;
+  bad.has_expected = tree.has_expected;
+  bad.has_actual = tree.has_actual;
+  bad.sys_errno = tree.sys_errno;
+  bad.tree_level = tree.level;
+  bad.tree_block = tree.block;
+  bad.detail = tree.detail;
   return bad;
 }
 
@@ -38,65 +41,8 @@ std::uint64_t add(std::atomic<std::uint64_t>& counter, std::uint64_t n) { return
 VerifiedFile::VerifiedFile(std::uint64_t file_bytes, const Digest& fsverity, std::shared_ptr<source::BlockSource> data,
                            std::shared_ptr<source::BlockSource> tree, std::shared_ptr<const hash::Sha256Engine> engine, std::uint64_t key, TreeCache& cache,
                            observe::Counters& counters)
-    : geometry_(file_bytes), fsverity_(fsverity), data_(std::move(data)), tree_(std::move(tree)), engine_(std::move(engine)), key_(key), cache_(cache),
-      counters_(counters) {}
-
-bool VerifiedFile::is_root(const Digest& actual) const { return merkle::file_digest(actual, bytes()) == fsverity_; }
-
-// --- the tree -------------------------------------------------------------------------------------------------------------
-
-VerifiedFile::TreeResult VerifiedFile::tree_block(std::size_t level, std::uint64_t index) const {
-  const std::uint64_t place = geometry_.start_of(level) + index;
-  if (TreeBlockPtr known = cache_.find(key_, place)) {
-    add(counters_.tree_cache_hits, 1);
-    return known;
-  }
-  add(counters_.tree_cache_misses, 1);
-  Digest expected{};
-  const bool is_top = level + 1 == geometry_.levels();
-  if (!is_top) {
-    const TreeResult parent = tree_block(level + 1, index / geometry_.arity());
-    if (!parent) return parent;
-    expected = digest_at(**parent, index % geometry_.arity());
-  }
-  TreeResult block = fetch_tree_block(level, index, is_top ? nullptr : &expected, Freshness::usual);
-  if (!block) block = fetch_tree_block(level, index, is_top ? nullptr : &expected, Freshness::past_cache);
-  if (block) cache_.insert(key_, place, *block);
-  return block;
-}
-
-VerifiedFile::TreeResult VerifiedFile::fetch_tree_block(std::size_t level, std::uint64_t index, const Digest* expected, Freshness freshness) const {
-  const std::uint64_t place = geometry_.start_of(level) + index;
-  BadBlock bad = bad_tree(level, place);
-  bad.has_expected = expected != nullptr;
-  if (expected != nullptr) bad.expected = *expected;
-  if (!tree_) return tl::make_unexpected(bad);
-
-  AlignedBuffer buffer(kBlockBytes);
-  const auto got = tree_->read(place * kBlockBytes, buffer.span(), freshness);
-  if (!got) {
-    bad.sys_errno = got.error().sys_errno;
-    bad.detail = "the tree cannot be read: " + got.error().describe();
-    return tl::make_unexpected(bad);
-  }
-  if (*got < kBlockBytes) {
-    bad.detail = "the tree ends at byte " + std::to_string(place * kBlockBytes + *got);
-    return tl::make_unexpected(bad);
-  }
-  bad.actual = hash::sha256(buffer.span());
-  bad.has_actual = true;
-  const bool fits = expected != nullptr ? bad.actual == *expected : is_root(bad.actual);
-  if (!fits) {
-    bad.detail = expected != nullptr ? "the tree block does not hash to what the block above it says"
-                                     : "the root tree block does not fit the file's digest and size in the manifest";
-    return tl::make_unexpected(bad);
-  }
-  auto block = std::make_shared<TreeBlock>();
-  std::memcpy(block->data(), buffer.data(), kBlockBytes);
-  return TreeBlockPtr(std::move(block));
-}
-
-// --- the data -------------------------------------------------------------------------------------------------------------
+    : geometry_(file_bytes), fsverity_(fsverity), data_(std::move(data)), tree_(geometry_, fsverity, std::move(tree), engine, key, cache, counters),
+      engine_(std::move(engine)), counters_(counters) {}
 
 RangeOutcome VerifiedFile::read_blocks(std::uint64_t first, std::span<std::uint8_t> dst, Freshness freshness) const {
   RangeOutcome outcome;
@@ -128,11 +74,12 @@ RangeOutcome VerifiedFile::read_blocks(std::uint64_t first, std::span<std::uint8
 void VerifiedFile::read_and_judge(std::uint64_t first, std::span<std::uint8_t> dst, Freshness freshness, std::vector<BadBlock>& bad) const {
   std::vector<BadBlock> unread;
   fetch(first, dst, freshness, unread);
+  const bool in_order = dst.size() >= kInOrderBytes;
   std::uint64_t block = first;
   const std::uint64_t end = first + dst.size() / kBlockBytes;
   while (block < end) {  // one leaf tree block at a time
     const std::uint64_t next = std::min(end, (block / geometry_.arity() + 1) * geometry_.arity());
-    judge(block, dst.subspan((block - first) * kBlockBytes, (next - block) * kBlockBytes), unread, bad);
+    judge(block, dst.subspan((block - first) * kBlockBytes, (next - block) * kBlockBytes), in_order, unread, bad);
     block = next;
   }
   bad.insert(bad.end(), std::make_move_iterator(unread.begin()), std::make_move_iterator(unread.end()));
@@ -179,7 +126,7 @@ void VerifiedFile::note_short(std::uint64_t first, std::uint64_t count, std::siz
   }
 }
 
-void VerifiedFile::judge(std::uint64_t first, std::span<std::uint8_t> dst, std::span<const BadBlock> unread, std::vector<BadBlock>& bad) const {
+void VerifiedFile::judge(std::uint64_t first, std::span<std::uint8_t> dst, bool in_order, std::span<const BadBlock> unread, std::vector<BadBlock>& bad) const {
   const std::uint64_t count = dst.size() / kBlockBytes;
   const auto was_read = [&](std::uint64_t block) {
     return std::none_of(unread.begin(), unread.end(), [&](const BadBlock& b) { return b.block == block; });
@@ -188,7 +135,7 @@ void VerifiedFile::judge(std::uint64_t first, std::span<std::uint8_t> dst, std::
     if (was_read(first)) judge_single_block(dst, bad);
     return;
   }
-  const TreeResult leaf = tree_block(0, first / geometry_.arity());
+  const VerifiedTree::Found leaf = tree_.leaf(first / geometry_.arity(), in_order);
   std::array<Digest, merkle::kArity> hashes;
   if (leaf) engine_->hash_many(dst, kBlockBytes, std::span(hashes).first(count));
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -200,7 +147,7 @@ void VerifiedFile::judge(std::uint64_t first, std::span<std::uint8_t> dst, std::
       wrong.actual = hashes[i];
       wrong.has_expected = wrong.has_actual = true;
     } else {
-      wrong = leaf.error();
+      wrong = blamed_on(leaf.error());
     }
     wrong.block = first + i;
     bad.push_back(std::move(wrong));

@@ -2,7 +2,7 @@
 // Layer:   core/verify (3). Uses base, hash, observe, merkle, source. Knows no seal, no FUSE and no policy.
 // Owns:    shares its sources, engine; borrows the TreeCache and the counters, which must outlive it.
 // Threads: every method is safe for concurrent calls; no lock is held during I/O or hashing.
-// Cost:    cold: data read once, each block hashed once, each tree block on the way read and hashed once. Warm tree: no tree I/O.
+// Cost:    cold: data read once, each block hashed once, tree blocks as verified_tree.h says. Warm tree: no tree I/O.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 #include "merkle/geometry.h"
 #include "observe/counters.h"
 #include "source/block_source.h"
-#include "verify/tree_cache.h"
+#include "verify/verified_tree.h"
 
 namespace vouchfs::verify {
 
@@ -63,30 +63,19 @@ class VerifiedFile {
   RangeOutcome read_blocks(std::uint64_t first, std::span<std::uint8_t> dst, source::Freshness freshness = source::Freshness::usual) const;
 
  private:
-  using TreeResult = tl::expected<TreeBlockPtr, BadBlock>;  // the BadBlock's data block number is not set
-
-  // Verified content of a tree block, from the cache or climbed to; level 0 holds the hashes of data blocks.
-  TreeResult tree_block(std::size_t level, std::uint64_t index) const;
-  // Reads one tree block and checks it against the hash its parent holds, or, at the root, against the file's digest.
-  TreeResult fetch_tree_block(std::size_t level, std::uint64_t index, const hash::Digest* expected, source::Freshness freshness) const;
-  // Whether this is the hash of the root tree block (or of the only data block) of the file.
-  bool is_root(const hash::Digest& actual) const;
-
   void read_and_judge(std::uint64_t first, std::span<std::uint8_t> dst, source::Freshness freshness, std::vector<BadBlock>& bad) const;
   // Fetches data; blocks that do not come whole are appended to bad. A failing range is halved to find the blocks that fail.
   void fetch(std::uint64_t first, std::span<std::uint8_t> dst, source::Freshness freshness, std::vector<BadBlock>& bad) const;
   void note_short(std::uint64_t first, std::uint64_t count, std::size_t got, std::vector<BadBlock>& bad) const;
   // Hashes fetched blocks of one leaf tree block and appends those that do not fit; those in `unread` are passed over.
-  void judge(std::uint64_t first, std::span<std::uint8_t> dst, std::span<const BadBlock> unread, std::vector<BadBlock>& bad) const;
+  void judge(std::uint64_t first, std::span<std::uint8_t> dst, bool in_order, std::span<const BadBlock> unread, std::vector<BadBlock>& bad) const;
   void judge_single_block(std::span<const std::uint8_t> dst, std::vector<BadBlock>& bad) const;
 
   merkle::Geometry geometry_;
   hash::Digest fsverity_;
   std::shared_ptr<source::BlockSource> data_;
-  std::shared_ptr<source::BlockSource> tree_;
+  VerifiedTree tree_;
   std::shared_ptr<const hash::Sha256Engine> engine_;
-  std::uint64_t key_;
-  TreeCache& cache_;
   observe::Counters& counters_;
 };
 
