@@ -26,6 +26,7 @@ struct Options {
   std::string model;
   std::string seal_dir;
   std::string revision;
+  std::string rate = "0";
   std::string check_publisher = "auto";
   std::vector<std::string> fixes;
 };
@@ -117,6 +118,7 @@ Status complete(Options& options) {
   const auto mode = ingest::publisher_mode_from(options.check_publisher);
   if (!mode) return fail(ErrorCode::invalid_argument, "'" + options.check_publisher + "' is no way to check the publisher", {}, "write auto, require or off");
   options.ingest.check_publisher = *mode;
+  VOUCHFS_ASSIGN(options.ingest.bytes_per_second, parse_bytes(options.rate));
   VOUCHFS_ASSIGN(options.ingest.fixes, ingest::fix_wishes(options.fixes));
   return {};
 }
@@ -137,6 +139,7 @@ Run add_ingest(CLI::App& app) {
   app.add_option("model", options->model, "directory of the model, or ollama:NAME:TAG")->required()->type_name("MODEL");
   app.add_option("--seal", options->seal_dir, "write the seal there instead of MODEL/.vouch; DIR is created, its parent is not")->type_name("DIR");
   app.add_option("--jobs", options->ingest.jobs, "files read at once; 0: one a core")->capture_default_str()->type_name("N")->check(CLI::Range(0U, 1024U));
+  app.add_option("--rate", options->rate, "read at most SIZE bytes a second, all files together; 0: no limit")->capture_default_str()->type_name("SIZE");
   app.add_flag("--check", options->ingest.check_only, "write nothing; exit 0 when the seal on disk still fits, 3 when not");
   app.add_flag("--strict", options->ingest.strict, "refuse broken headers, unknown dtypes, wrong indexes and missing shards");
   app.add_option("--check-publisher", options->check_publisher, "digests the publisher left: auto refuses what differs, require also what has none, off")

@@ -26,6 +26,7 @@ struct Options {
   std::string seal_dir;
   std::string digest;
   std::string revision;
+  std::string rate = "0";
   unsigned jobs = 0;
 };
 
@@ -87,19 +88,19 @@ void say_summary(const std::string& model, const Checked& checked, Output& outpu
                  {"seconds", checked.seconds}});
 }
 
-Result<Checked> check_with_progress(const view::SealedModel& model, unsigned jobs, Output& output, const CancelFlag& cancel) {
+Result<Checked> check_with_progress(const view::SealedModel& model, unsigned jobs, RateLimit& rate, Output& output, const CancelFlag& cancel) {
   const auto start = std::chrono::steady_clock::now();
   view::CheckProgress progress;
   const ProgressLine line(output, "verify", [&] { return ProgressNow{progress.bytes_done, progress.bytes_total}; });
-  VOUCHFS_ASSIGN(view::ModelCheck check, view::check_model(model, jobs, progress, cancel));
+  VOUCHFS_ASSIGN(view::ModelCheck check, view::check_model(model, jobs, progress, cancel, &rate));
   return Checked{std::move(check), hash::to_text(model.seal().model_digest), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
 
 // The verdict on one model: ok, corruption, or why it could not be checked.
-ExitCode verify_one(const view::ModelOptions& target, const Options& options, view::Runtime& runtime, Output& output, const CancelFlag& cancel) {
+ExitCode verify_one(const view::ModelOptions& target, const Options& options, RateLimit& rate, view::Runtime& runtime, Output& output, const CancelFlag& cancel) {
   const auto model = view::SealedModel::open(target, runtime);
   if (!model) return failed(output, model.error());
-  const auto checked = check_with_progress(**model, options.jobs, output, cancel);
+  const auto checked = check_with_progress(**model, options.jobs, rate, output, cancel);
   if (!checked) return failed(output, checked.error());
   say_summary((*model)->name(), *checked, output);
   if (checked->check.runs.empty()) return ExitCode::ok;
@@ -120,12 +121,15 @@ ExitCode run_verify(const Options& options, Output& output) {
   const InterruptWatch watch(cancel);
   const auto wanted = model_options(options);
   if (!wanted) return failed(output, wanted.error());
+  const auto bytes_per_second = parse_bytes(options.rate);
+  if (!bytes_per_second) return failed(output, bytes_per_second.error());
   const auto targets = verify_targets(options.path, *wanted, if_given(options.revision));
   if (!targets) return failed(output, targets.error());
+  RateLimit rate(*bytes_per_second);  // of all models together
   view::Runtime runtime(chosen_engine(output));
   ExitCode verdict = ExitCode::ok;  // of several models: corruption outweighs everything but an interruption
   for (const view::ModelOptions& target : *targets) {
-    const ExitCode code = verify_one(target, options, runtime, output, cancel);
+    const ExitCode code = verify_one(target, options, rate, runtime, output, cancel);
     if (code == ExitCode::interrupted) return code;
     if (verdict == ExitCode::ok || code == ExitCode::corruption) verdict = code;
   }
@@ -141,6 +145,7 @@ Run add_verify(CLI::App& app) {
   app.add_option("--digest", options->digest, "accept only the seal with this model digest")->type_name("sha256:HEX");
   app.add_option("--revision", options->revision, "of a models--ORG--NAME folder: a ref or commit; main when absent")->type_name("REV");
   app.add_option("--jobs", options->jobs, "threads; 0: one a core")->capture_default_str()->type_name("N")->check(CLI::Range(0U, 1024U));
+  app.add_option("--rate", options->rate, "read at most SIZE bytes a second; 0: no limit")->capture_default_str()->type_name("SIZE");
   return [options](Output& output) { return run_verify(*options, output); };
 }
 

@@ -89,9 +89,8 @@ class Measure {
   }
   Status take_range(const seal::FixPiece& piece) {
     for (std::uint64_t at = piece.begin; at < piece.end;) {
-      VOUCHFS_TRY(context_.cancel->check());
-      if (context_.stop->load(std::memory_order_relaxed)) return fail(ErrorCode::cancelled, "stopped because another file failed");
       const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), piece.end - at));
+      VOUCHFS_TRY(may_read(want, context_));
       VOUCHFS_ASSIGN(const std::size_t got, read_full(fd_, at, buffer_.span().first(want), shown_));
       if (got == 0) break;  // the tree tells that bytes are missing
       VOUCHFS_TRY(take(buffer_.span().first(got)));

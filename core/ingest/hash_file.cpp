@@ -44,6 +44,12 @@ Status check_going(const HashContext& context) {
 
 }  // namespace
 
+Status may_read(std::uint64_t bytes, const HashContext& context) {
+  VOUCHFS_TRY(check_going(context));
+  if (context.rate == nullptr) return {};
+  return context.rate->take(bytes, [&context] { return check_going(context); });
+}
+
 Result<HashedFile> hash_file(int fd, std::uint64_t file_bytes, const std::string& shown, const merkle::TreeSink& sink, const HashContext& context,
                              bool git_sha1) {
   ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -58,8 +64,8 @@ Result<HashedFile> hash_file(int fd, std::uint64_t file_bytes, const std::string
   if (git_sha1) git.emplace(file_bytes);
   std::size_t turn = 0;
   for (std::uint64_t at = 0; at < file_bytes; turn ^= 1) {
-    VOUCHFS_TRY(check_going(context));
     const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_bytes, file_bytes - at));
+    VOUCHFS_TRY(may_read(want, context));
     VOUCHFS_ASSIGN(const std::size_t got, read_full(fd, at, buffers[turn].span().first(want), shown));
     if (got == 0) break;  // the tree's finish() tells that bytes are missing
     const std::span<const std::uint8_t> bytes(buffers[turn].data(), got);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/cancel.h"
+#include "base/rate_limit.h"
 #include "base/result.h"
 #include "hash/git_sha1.h"
 #include "hash/sha256.h"
@@ -31,7 +32,11 @@ struct HashContext {
   std::atomic<std::uint64_t>* bytes_done;  // progress; counts every byte read
   const CancelFlag* cancel;                // the caller's wish
   const std::atomic<bool>* stop;           // another file failed: no use to go on
+  RateLimit* rate = nullptr;               // shared by all files; absent: no limit
 };
+
+// Before each read: fails when the work is to end, else returns when the rate allows `bytes` more.
+Status may_read(std::uint64_t bytes, const HashContext& context);
 
 // Reads fd from its start to file_bytes. `shown` names it in errors. `sink` may be empty. git_sha1: hash a third time, as Git does.
 Result<HashedFile> hash_file(int fd, std::uint64_t file_bytes, const std::string& shown, const merkle::TreeSink& sink, const HashContext& context,

@@ -67,7 +67,7 @@ class Ingest {
   Result<IngestReport> check();
   Result<IngestReport> write();
   Status write_into(const SealTarget& target);
-  SealerOptions sealer_options() const;
+  SealerOptions sealer_options();
   Status seal_files(SealerOptions options);
   Status compose();
   Status check_scan_again() const;
@@ -86,6 +86,7 @@ class Ingest {
   ScanResult scan_;
   std::optional<PublisherCheck> publisher_;  // after the scan
   std::atomic<bool> stop_{false};
+  RateLimit rate_{options_.bytes_per_second};
   std::vector<SealedFile> files_;
   seal::TensorTable table_;
   Texts texts_;
@@ -109,11 +110,11 @@ Status Ingest::scan() {
   return {};
 }
 
-SealerOptions Ingest::sealer_options() const {
+SealerOptions Ingest::sealer_options() {
   SealerOptions options;
   options.root_fd = root_.get();
   options.shown_root = options_.model_dir;
-  options.hashing = {engine_, &progress_.bytes_done, &cancel_, &stop_};
+  options.hashing = {engine_, &progress_.bytes_done, &cancel_, &stop_, &rate_};
   options.fixes = options_.fixes;
   options.needs_git_sha1 = [this](const std::string& path) { return publisher_->needs_git_sha1(path); };
   return options;

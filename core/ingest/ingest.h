@@ -28,6 +28,7 @@ struct IngestOptions {
   std::optional<std::string> seal_dir;    // the place's own (MODEL/.vouch) when absent; created, but not its parent
   PublisherMode check_publisher = PublisherMode::automatic;
   unsigned jobs = 0;                    // files at once; 0: one a core
+  std::uint64_t bytes_per_second = 0;   // read by all threads together at most; 0: no limit
   bool check_only = false;              // write nothing; say whether the seal on disk still fits
   FixWishes fixes;                      // check_only adds those that the seal was made with
   bool strict = false;                  // a broken header or wrong index refuses the whole ingest

@@ -24,7 +24,8 @@ struct Piece {
 
 class Checker {
  public:
-  Checker(const SealedModel& model, CheckProgress& progress, const CancelFlag& cancel) : model_(model), progress_(progress), cancel_(cancel) {}
+  Checker(const SealedModel& model, CheckProgress& progress, const CancelFlag& cancel, RateLimit* rate)
+      : model_(model), progress_(progress), cancel_(cancel), rate_(rate) {}
 
   void plan();
   void run(unsigned jobs);
@@ -42,6 +43,7 @@ class Checker {
   const SealedModel& model_;
   CheckProgress& progress_;
   const CancelFlag& cancel_;
+  RateLimit* const rate_;
   std::vector<Piece> pieces_;
   std::atomic<std::size_t> next_{0};
   std::mutex mutex_;
@@ -106,6 +108,7 @@ void Checker::work() {
 }
 
 void Checker::check_piece(const Piece& piece, AlignedBuffer& buffer) {
+  if (rate_ != nullptr && !rate_->take(piece.blocks * kBlockBytes, [this] { return cancel_.check(); })) return;  // check_model() tells it
   const auto outcome = model_.file(piece.file).read_blocks(piece.first, buffer.span().first(static_cast<std::size_t>(piece.blocks) * kBlockBytes));
   const std::uint64_t bytes = sealed(piece.file).bytes;
   progress_.bytes_done += clipped_end(bytes, piece.first + piece.blocks) - piece.first * kBlockBytes;
@@ -169,8 +172,8 @@ const char* to_string(verify::BadKind kind) noexcept {
   return "corrupt";
 }
 
-Result<ModelCheck> check_model(const SealedModel& model, unsigned jobs, CheckProgress& progress, const CancelFlag& cancel) {
-  Checker checker(model, progress, cancel);
+Result<ModelCheck> check_model(const SealedModel& model, unsigned jobs, CheckProgress& progress, const CancelFlag& cancel, RateLimit* rate) {
+  Checker checker(model, progress, cancel, rate);
   checker.plan();
   checker.run(jobs);
   VOUCHFS_TRY(cancel.check());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/rate_limit.h"
 #include "base/result.h"
 #include "verify/verified_file.h"
 #include "view/sealed_model.h"
@@ -47,7 +48,7 @@ struct ModelCheck {
 // "corrupt", "truncated", "unreadable", "tree": for records and messages.
 const char* to_string(verify::BadKind kind) noexcept;
 
-// jobs 0: one a core.
-Result<ModelCheck> check_model(const SealedModel& model, unsigned jobs, CheckProgress& progress, const CancelFlag& cancel);
+// jobs 0: one a core. rate, when given, is shared by all threads.
+Result<ModelCheck> check_model(const SealedModel& model, unsigned jobs, CheckProgress& progress, const CancelFlag& cancel, RateLimit* rate = nullptr);
 
 }  // namespace vouchfs::view

@@ -138,6 +138,28 @@ class TestVerifyOfAMount(VerifyCase):
         self.assertEqual([s["corrupt_blocks"] for s in summary], [1, 0])
 
 
+class TestRate(mounts.MountCase):
+    def test_ingest_and_verify_read_no_faster_than_allowed(self):
+        model = self.path("model")
+        os.mkdir(model)
+        for name in ("a", "b", "c"):
+            mounts.write_file(model + "/" + name, mounts.noise(4 << 20, 1))
+        for command in ("ingest", "verify"):
+            summary, = models.records(mounts.vouchfs_ok(command, model, "--json", "--rate", "8M").stdout, "summary")
+            self.assertEqual(summary["bytes"], 12 << 20)
+            self.assertGreater(summary["seconds"], 1.3)  # 1.5 less the tenth of a second that may be made up for
+            self.assertLess(summary["seconds"], 6)
+
+    def test_a_rate_that_is_no_size_is_refused(self):
+        model = self.path("model")
+        models.write_model(model)
+        mounts.vouchfs_ok("ingest", model)
+        for command in ("ingest", "verify"):
+            done = mounts.vouchfs(command, model, "--rate", "fast")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("fast", done.stderr)
+
+
 class TestLs(mounts.MountCase):
     def test_rows_of_headers_with_and_without_a_seal(self):
         model = self.path("model")
