@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/bytes.h"
 #include "base/log.h"
 #include "fs/mount_table.h"
 #include "fs/session.h"
@@ -30,6 +31,7 @@ struct Options {
   std::string revision;
   std::optional<std::string> digest;  // an empty word is a digest too, and malformed: a script's empty variable must not unpin
   std::string on_known_bad;
+  std::string tree_cache;
   std::vector<std::string> lists;
   bool foreground = false;
 };
@@ -37,6 +39,7 @@ struct Options {
 struct Plan {
   view::ModelOptions model;
   fs::SessionOptions session;
+  std::optional<std::uint64_t> tree_cache_bytes;  // by the size of the models when absent
 };
 
 bool covers(const std::string& mount_point, const std::string& path) { return path == mount_point || path.starts_with(mount_point == "/" ? "/" : mount_point + "/"); }
@@ -72,6 +75,10 @@ Result<Plan> make_plan(const Options& options) {
   const std::optional<std::string>& digest = options.digest ? options.digest : listed.digest;
   if (digest) {
     VOUCHFS_ASSIGN(plan.model.digest, hash::parse_text(*digest));
+  }
+  const std::string tree_cache = first_of(options.tree_cache, listed.tree_cache);
+  if (!tree_cache.empty()) {
+    VOUCHFS_ASSIGN(plan.tree_cache_bytes, parse_bytes(tree_cache));
   }
   const std::string seal = first_of(options.seal, listed.seal);
   if (!seal.empty()) plan.model.seal_dir = std::filesystem::absolute(seal).lexically_normal().string();
@@ -131,6 +138,7 @@ ExitCode run_mount(const Options& options, Output& output) {
   view::Runtime runtime(chosen_engine(output));
   auto view = open_view(plan->model, runtime);
   if (!view) return failed(output, view.error());
+  runtime.tree_cache.resize(plan->tree_cache_bytes.value_or(verify::TreeCache::usual_bytes((*view)->total_bytes())));
   if (options.foreground) return serve(output, **view, *plan, [&] { report(output, **view, *plan), output.flush(); });
   bool is_child = false;
   const ExitCode code = run_in_background(output, [&](const auto& ready) { return serve(output, **view, *plan, ready); }, is_child);
@@ -149,6 +157,7 @@ Run add_mount(CLI::App& app) {
   app.add_option("--revision", options->revision, "of a models--ORG--NAME folder: a ref or commit; main when absent")->type_name("REV");
   app.add_option("--digest", options->digest, "accept only the seal with this model digest")->type_name("sha256:HEX");
   app.add_option("--on-known-bad", options->on_known_bad, "open() of a file with known-bad blocks: refuse (default) or serve")->type_name("refuse|serve");
+  app.add_option("--tree-cache", options->tree_cache, "keep at most so much of the trees in memory; 1/128 of the models, 4M to 64M, when absent")->type_name("SIZE");
   app.add_flag("-f,--foreground", options->foreground, "stay in front; SIGINT and SIGTERM unmount");
   app.add_option("-o", options->lists, "mount options, separated by commas; see mount.vouchfs(8)")->type_name("OPTS")->take_all()->allow_extra_args(false);
   return [options](Output& output) { return run_mount(*options, output); };

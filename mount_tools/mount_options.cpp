@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace vouchfs::mount_tools {
 namespace {
@@ -39,9 +40,14 @@ bool take_value(const std::string& word, MountOptions& options) {
   if (equals == std::string::npos) return false;
   std::string key = word.substr(0, equals);
   std::replace(key.begin(), key.end(), '_', '-');
-  std::optional<std::string>* target = key == "seal" ? &options.seal : key == "digest" ? &options.digest : key == "revision" ? &options.revision : key == "on-known-bad" ? &options.on_known_bad : nullptr;
-  if (target != nullptr) *target = word.substr(equals + 1);
-  return target != nullptr;
+  const std::array<std::pair<std::string_view, std::optional<std::string>*>, 5> takers = {{{"seal", &options.seal},
+                                                                                          {"digest", &options.digest},
+                                                                                          {"revision", &options.revision},
+                                                                                          {"on-known-bad", &options.on_known_bad},
+                                                                                          {"tree-cache", &options.tree_cache}}};
+  const auto taker = std::find_if(takers.begin(), takers.end(), [&](const auto& each) { return each.first == key; });
+  if (taker != takers.end()) *taker->second = word.substr(equals + 1);
+  return taker != takers.end();
 }
 
 }  // namespace

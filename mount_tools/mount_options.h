@@ -16,6 +16,7 @@ struct MountOptions {
   std::optional<std::string> digest;        // digest=sha256:HEX
   std::optional<std::string> on_known_bad;  // on-known-bad=refuse|serve
   std::optional<std::string> revision;      // revision=REV
+  std::optional<std::string> tree_cache;    // tree-cache=SIZE
   bool allow_other = false;
   std::vector<std::string> kernel;  // noexec, noatime …: handed on
 };

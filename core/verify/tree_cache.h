@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -23,7 +24,11 @@ class TreeCache {
  public:
   // Keeps at most `bytes` bytes of tree blocks, at least 16 blocks.
   explicit TreeCache(std::uint64_t bytes);
-  std::size_t capacity() const noexcept { return capacity_; }  // blocks
+  // What holds the whole tree of `data_bytes` of files (a tree is 1/128 of its file), but at least 4 MiB and at most 64 MiB.
+  static std::uint64_t usual_bytes(std::uint64_t data_bytes) noexcept;
+  // Another bound from now on. Blocks beyond it go when the next one comes in.
+  void resize(std::uint64_t bytes) noexcept { capacity_.store(blocks_of(bytes), std::memory_order_relaxed); }
+  std::size_t capacity() const noexcept { return capacity_.load(std::memory_order_relaxed); }  // blocks
   // Null when it is not there.
   TreeBlockPtr find(std::uint64_t file_key, std::uint64_t tree_block);
   // Only verified blocks come in here.
@@ -42,7 +47,8 @@ class TreeCache {
     Key key;
     TreeBlockPtr block;
   };
-  const std::size_t capacity_;  // blocks
+  static std::size_t blocks_of(std::uint64_t bytes) noexcept;
+  std::atomic<std::size_t> capacity_;  // blocks
   std::mutex mutex_;
   std::list<Entry> entries_;                                              // guarded by mutex_; most recent first
   std::unordered_map<Key, std::list<Entry>::iterator, KeyHash> index_;  // guarded by mutex_

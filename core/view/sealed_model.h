@@ -41,6 +41,7 @@ struct Runtime {
   verify::ReadAhead read_ahead;                 // for the readers of mounts
 
   // tree_cache_bytes: bound on verified tree blocks in memory. 32 MiB hold the trees of 4 GiB of data; the rest is read again when needed.
+  // A mount sets it by the size of its models.
   explicit Runtime(std::shared_ptr<const hash::Sha256Engine> engine_in, std::uint64_t tree_cache_bytes = 32ULL << 20);
   // `count` consecutive keys of the tree cache that no other file has.
   std::uint64_t take_file_keys(std::uint64_t count) { return next_file_key_.fetch_add(count); }

@@ -69,7 +69,7 @@ class Commands(unittest.TestCase):
 
 
 class MountOptions(unittest.TestCase):
-    VALUES = {"seal": "/none", "digest": "sha256:" + "0" * 64, "on-known-bad": "serve", "revision": "main"}
+    VALUES = {"seal": "/none", "digest": "sha256:" + "0" * 64, "on-known-bad": "serve", "revision": "main", "tree-cache": "8M"}
 
     def listed(self):
         names = []
@@ -90,9 +90,9 @@ class MountOptions(unittest.TestCase):
     def test_every_option_that_has_an_effect_is_on_the_page(self):
         code = (ROOT / "mount_tools" / "mount_options.cpp").read_text()
         handed_on = re.findall(r'"(\w+)"', re.search(r"kHandedOn = \{(.*?)\}", code, re.S).group(1))
-        with_value = re.findall(r'key == "([\w-]+)"', code)
+        with_value = re.findall(r'\{"([\w-]+)", &options\.', code)
         own = re.findall(r'word == "(\w+)"', code)
-        self.assertLessEqual({"seal", "noexec", "allow_other"}, set(handed_on + with_value + own))
+        self.assertLessEqual({"seal", "tree-cache", "noexec", "allow_other"}, set(handed_on + with_value + own))
         self.assertEqual(set(handed_on + with_value + own) - set(self.listed()), set())
 
 

@@ -30,6 +30,40 @@ class CostCase(mounts.MountCase):
             return took, self.resident(mount)
 
 
+class TestTreeCache(CostCase):
+    LEAVES = 200  # tree blocks of 128 data blocks each
+
+    def misses_of_a_second_round(self, *options):
+        """Reads one block below every leaf of the tree, then the block of each that lies farthest off: tree blocks that had to be read again for it."""
+        with self.mount(self.model, *options) as mount:
+            with open(mount / "f.bin", "rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+                for leaf in range(self.LEAVES):
+                    os.pread(file.fileno(), mounts.BLOCK, leaf * 128 * mounts.BLOCK)
+                before = mount.status()["counters"]["tree_cache_misses"]
+                for leaf in range(self.LEAVES):
+                    os.pread(file.fileno(), mounts.BLOCK, (leaf * 128 + 64) * mounts.BLOCK)
+                return mount.status()["counters"]["tree_cache_misses"] - before
+
+    def setUp(self):
+        super().setUp()
+        self.model = self.new_folder("model")
+        mounts.write_file(os.path.join(self.model, "f.bin"), mounts.noise(self.LEAVES * 128 * mounts.BLOCK, 1))
+        self.ingest(self.model)
+
+    def test_by_default_the_tree_of_the_model_is_kept(self):
+        self.assertEqual(self.misses_of_a_second_round(), 0)
+
+    def test_a_small_bound_is_kept_to_and_the_bytes_are_right(self):
+        self.assertGreater(self.misses_of_a_second_round("--tree-cache=64K"), self.LEAVES // 2)
+        self.assertGreater(self.misses_of_a_second_round("-o", "tree-cache=65536"), self.LEAVES // 2)
+
+    def test_a_size_that_is_none_is_refused(self):
+        for size in ("much", "-1", "1X"):
+            with self.subTest(size=size):
+                self.assertEqual(mounts.vouchfs("mount", "--tree-cache=" + size, self.model, self.new_folder("mnt" + size)).returncode, 2)
+
+
 class TestPageCacheIsKept(CostCase):
     def setUp(self):
         super().setUp()
