@@ -157,7 +157,8 @@ Run add_mount(CLI::App& app) {
   app.add_option("--revision", options->revision, "of a models--ORG--NAME folder: a ref or commit; main when absent")->type_name("REV");
   app.add_option("--digest", options->digest, "accept only the seal with this model digest")->type_name("sha256:HEX");
   app.add_option("--on-known-bad", options->on_known_bad, "open() of a file with known-bad blocks: refuse (default) or serve")->type_name("refuse|serve");
-  app.add_option("--tree-cache", options->tree_cache, "keep at most so much of the trees in memory; 1/128 of the models, 4M to 64M, when absent")->type_name("SIZE");
+  app.add_option("--tree-cache", options->tree_cache, "keep at most so much of the trees in memory; 1/128 of the models, 4M to 64M, when absent")
+      ->type_name("SIZE");
   app.add_flag("-f,--foreground", options->foreground, "stay in front; SIGINT and SIGTERM unmount");
   app.add_option("-o", options->lists, "mount options, separated by commas; see mount.vouchfs(8)")->type_name("OPTS")->take_all()->allow_extra_args(false);
   return [options](Output& output) { return run_mount(*options, output); };

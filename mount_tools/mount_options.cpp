@@ -41,10 +41,10 @@ bool take_value(const std::string& word, MountOptions& options) {
   std::string key = word.substr(0, equals);
   std::replace(key.begin(), key.end(), '_', '-');
   const std::array<std::pair<std::string_view, std::optional<std::string>*>, 5> takers = {{{"seal", &options.seal},
-                                                                                          {"digest", &options.digest},
-                                                                                          {"revision", &options.revision},
-                                                                                          {"on-known-bad", &options.on_known_bad},
-                                                                                          {"tree-cache", &options.tree_cache}}};
+                                                                                           {"digest", &options.digest},
+                                                                                           {"revision", &options.revision},
+                                                                                           {"on-known-bad", &options.on_known_bad},
+                                                                                           {"tree-cache", &options.tree_cache}}};
   const auto taker = std::find_if(takers.begin(), takers.end(), [&](const auto& each) { return each.first == key; });
   if (taker != takers.end()) *taker->second = word.substr(equals + 1);
   return taker != takers.end();

@@ -14,9 +14,7 @@ constexpr std::uint64_t kUsualMost = 64ULL << 20;
 
 TreeCache::TreeCache(std::uint64_t bytes) : capacity_(blocks_of(bytes)) {}
 
-std::uint64_t TreeCache::usual_bytes(std::uint64_t data_bytes) noexcept {
-  return std::clamp(data_bytes / kBytesOfDataForOneOfTree, kUsualLeast, kUsualMost);
-}
+std::uint64_t TreeCache::usual_bytes(std::uint64_t data_bytes) noexcept { return std::clamp(data_bytes / kBytesOfDataForOneOfTree, kUsualLeast, kUsualMost); }
 
 std::size_t TreeCache::blocks_of(std::uint64_t bytes) noexcept { return static_cast<std::size_t>(std::max(bytes / kBlockBytes, kFewestBlocks)); }
 
