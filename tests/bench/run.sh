@@ -1,34 +1,22 @@
 #!/bin/sh
-# run.sh: measures vouchfs beside raw files, bindfs, gocryptfs, sha256sum and OpenSSL, and prints one table. Run as root.
+# run.sh: measures vouchfs beside raw files, bindfs, gocryptfs and passthrough_hp, and prints tables. Run as root.
 #
-# usage: run.sh [--vouchfs BINARY] [--micro BINARY] [options of measure.py: --size, --runs, --only, --dir, --json]
+# usage: run.sh [--vouchfs NAME=BINARY[,OPTION...]]... [other options of measure.py: --size, --rounds, --cases, --peers, --quick, --dir, --json]
 #
-# Without BINARY (or VOUCHFS_BIN, VOUCHFS_MICRO) a release build is made in build/bench.
+# Without --vouchfs a release build is made in build/bench. With several, builds and options are compared with each other:
+#   run.sh --vouchfs old=/tmp/old/vouchfs --vouchfs new=/tmp/new/vouchfs --vouchfs wide=/tmp/new/vouchfs,ra=4096 --cases cold,readers
+# VOUCHFS_MICRO names a ready build of micro_bench; VOUCHFS_BENCH_PASSTHROUGH_HP the binary of libfuse's example.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-vouchfs=${VOUCHFS_BIN:-}
-micro=${VOUCHFS_MICRO:-}
 
-while [ $# -gt 0 ]; do
-  case $1 in
-    --vouchfs) vouchfs=$2; shift 2 ;;
-    --micro) micro=$2; shift 2 ;;
-    -h|--help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exec python3 "$here/measure.py" --help ;;
-    *) break ;;
+for word in "$@"; do
+  case $word in
+    --vouchfs|--vouchfs=*) exec python3 "$here/measure.py" "$@" ;;
+    -h|--help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exec python3 "$here/measure.py" --help ;;
   esac
 done
 
-build() {
-  cmake -S "$root" -B "$root/build/bench" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DVOUCHFS_BUILD_BENCH=ON >&2
-  cmake --build "$root/build/bench" --target "$@" >&2
-}
-if [ -z "$vouchfs" ]; then
-  build vouchfs
-  vouchfs=$root/build/bench/mount_tools/vouchfs
-fi
-if [ -z "$micro" ]; then
-  build micro_bench
-  micro=$root/build/bench/tests/bench/micro_bench
-fi
-exec python3 "$here/measure.py" --vouchfs "$vouchfs" --micro "$micro" "$@"
+cmake -S "$root" -B "$root/build/bench" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF >&2
+cmake --build "$root/build/bench" --target vouchfs >&2
+exec python3 "$here/measure.py" --vouchfs "vouchfs=$root/build/bench/mount_tools/vouchfs" "$@"

@@ -1,0 +1,60 @@
+"""case_reads.py: passes over one shard, cold and warm, and many random readers."""
+from samples import Case
+
+COLD = ("read", "mmap", "sequential", "willneed", "random")
+WARM = ("read", "mmap")
+THREADS = (1, 8, 32)
+# Bytes of one operation, and how many operations the threads share.
+OPERATIONS = {4096: 6400, 65536: 3200}
+
+
+def over(bench, what):
+    """Rounds over contenders, each mounted anew; yields (round, contender)."""
+    for turn in range(bench.rounds):
+        for way in bench.ways:
+            bench.say(f"{what}: round {turn + 1} of {bench.rounds}, {way.name}")
+            way.mount()
+            try:
+                yield turn, way
+            finally:
+                way.unmount()
+
+
+def cold(bench):
+    case = Case("cold", "raw", "one pass over a shard that no cache holds")
+    for _, way in over(bench, "cold"):
+        for how in COLD:
+            with bench.quiet():
+                bench.machine.cold()
+                case.add(way.name, how, "B/s", bench.machine.rate(how, way.shard))
+    return case
+
+
+def warm(bench):
+    case = Case("warm", "raw", "another pass over a shard that was just read")
+    for _, way in over(bench, "warm"):
+        with bench.quiet():
+            bench.machine.rate("read", way.shard)
+            way.settle(bench.machine)
+            for how in WARM:
+                bench.machine.rate(how, way.shard)
+                case.add(way.name, how, "B/s", bench.machine.rate(how, way.shard))
+    return case
+
+
+def readers(bench):
+    """One case a kind of reader: figures are the rate and the latencies."""
+    cases = {}
+    bench.machine.cold()
+    for turn, way in over(bench, "readers"):
+        for threads in THREADS:
+            for bytes_each, operations in OPERATIONS.items():
+                for how in ("read", "fault"):
+                    name = f"{threads} {'thread' if threads == 1 else 'threads'}, {how}s of {bytes_each >> 10} KiB"
+                    case = cases.setdefault(name, Case(f"readers: {name}", "raw", f"random {how}s of {bytes_each >> 10} KiB, cold, by {threads} threads"))
+                    with bench.quiet():
+                        bench.drop_caches()
+                        found = bench.machine.readers(way.shard, threads, bytes_each, how, operations if threads > 1 else operations // 4, turn + 1)
+                    for figure, value in found.items():
+                        case.add(way.name, figure, "/s" if figure == "rate" else "µs", value)
+    return list(cases.values())
