@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures vouchfs beside others in one run. Prints tables, writes JSON, which report.py makes a page of.
+"""Measures vouchfs beside others in one run. Prints tables, writes JSON.
 
 Every figure is the median of several rounds and stands with its ratio to something measured in the same round, moments before or after: figures
 of different machines or hours do not compare. Cold: page cache dropped, memory touched and freed just before. It judges nothing: the exit code
@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import case_hash  # noqa: E402
 import case_reads  # noqa: E402
 import contenders  # noqa: E402
 import machine  # noqa: E402
@@ -24,7 +25,7 @@ import models  # noqa: E402
 from samples import table  # noqa: E402
 from scratch import scratch  # noqa: E402
 
-CASES = {"cold": case_reads.cold, "warm": case_reads.warm, "readers": case_reads.readers}
+CASES = {"cold": case_reads.cold, "warm": case_reads.warm, "readers": case_reads.readers, "hash": case_hash.hashing, "ingest": case_hash.ingest}
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh: measures vouchfs beside raw files, bindfs, gocryptfs and passthrough_hp, and prints tables. Run as root.
+# run.sh: measures vouchfs beside raw files, bindfs, gocryptfs, passthrough_hp, sha256sum and OpenSSL, and prints tables. Run as root.
 #
 # usage: run.sh [--vouchfs NAME=BINARY[,OPTION...]]... [other options of measure.py: --size, --rounds, --cases, --peers, --quick, --dir, --json]
 #
@@ -17,6 +17,8 @@ for word in "$@"; do
   esac
 done
 
-cmake -S "$root" -B "$root/build/bench" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF >&2
-cmake --build "$root/build/bench" --target vouchfs >&2
+cmake -S "$root" -B "$root/build/bench" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DVOUCHFS_BUILD_BENCH=ON >&2
+cmake --build "$root/build/bench" --target vouchfs micro_bench >&2
+VOUCHFS_MICRO=${VOUCHFS_MICRO:-$root/build/bench/tests/bench/micro_bench}
+export VOUCHFS_MICRO
 exec python3 "$here/measure.py" --vouchfs "vouchfs=$root/build/bench/mount_tools/vouchfs" "$@"
