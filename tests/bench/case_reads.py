@@ -35,7 +35,6 @@ def warm(bench):
     for _, way in over(bench, "warm"):
         with bench.quiet():
             bench.machine.rate("read", way.shard)
-            way.settle(bench.machine)
             for how in WARM:
                 bench.machine.rate(how, way.shard)
                 case.add(way.name, how, "B/s", bench.machine.rate(how, way.shard))

@@ -32,15 +32,17 @@ class Raw:
     def unmount(self):
         pass
 
-    def settle(self, _machine):
-        """Called between the cold and the warm pass."""
-
     def processes(self):
         return []
 
     @property
     def shard(self):
         return os.path.join(self.point, SHARD)
+
+    @property
+    def backing(self):
+        """The file whose bytes are read to show the shard."""
+        return os.path.join(self.model, SHARD)
 
 
 class Mounted(Raw):
@@ -86,6 +88,10 @@ class Gocryptfs(Mounted):
 
     def mount(self):
         call("gocryptfs", "-q", "-ro", *PASSWORD, self.store, self.point)
+
+    @property
+    def backing(self):
+        return os.path.join(self.store, SHARD)
 
 
 class PassthroughHp(Mounted):

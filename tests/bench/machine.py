@@ -43,8 +43,8 @@ def quiet(lock):
 class Machine:
     """Makes things cold and reads files, through helpers that are compiled into the scratch folder."""
 
-    def __init__(self, folder, size, lock=None):
-        self.size, self.lock = size, lock
+    def __init__(self, folder, size):
+        self.size = size
         self.helpers = {name: os.path.join(folder, name) for name in ("read_rate", "readers")}
         for name, out in self.helpers.items():
             call(os.environ.get("CC", "cc"), "-O2", "-pthread", "-o", out, os.path.join(HERE, name + ".c"))
