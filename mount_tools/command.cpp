@@ -13,6 +13,7 @@ const std::vector<Command>& command_table() {
       {"doctor", "say what is wrong with a model, why, and what to do", add_doctor},
 #ifdef VOUCHFS_WITH_MOUNT
       {"status", "show what a mount serves and what is known bad", add_status},
+      {"warm", "put verified pages into the page cache before a reader asks", add_warm},
 #endif
       {"digest", "fs-verity digests of files; the model digest of a model", add_digest},
       {"ls", "list the tensors of a model", add_ls},

@@ -37,6 +37,7 @@ Run add_umount(CLI::App& app);
 Run add_verify(CLI::App& app);
 Run add_doctor(CLI::App& app);
 Run add_status(CLI::App& app);
+Run add_warm(CLI::App& app);
 Run add_digest(CLI::App& app);
 Run add_ls(CLI::App& app);
 Run add_index(CLI::App& app);

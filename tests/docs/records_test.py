@@ -86,6 +86,8 @@ class Records(mounts.MountCase):
     def test_mount_and_umount(self):
         model, mount = self.model(), self.new_folder("mnt")
         self.assertEqual(self.check("mount", model, mount), {"summary"})
+        mounts.damage_block(f"{model}/{SHARD}", 3)
+        self.assertEqual(self.check("warm", mount, exit_code=3), {"unread", "file", "summary"})
         self.assertEqual(self.check("umount", mount), {"summary"})
 
 
