@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <memory>
@@ -116,6 +117,10 @@ class Warming {
     if (is_known_bad(file.path)) {
       error.code = ErrorCode::corrupt;
       error.advice = "the mount knows it as bad; see why with: vouchfs status " + file.mount_point;
+    }
+    if (error.sys_errno == ENOTCONN) {
+      error.code = ErrorCode::mount_failed;
+      error.advice = "the daemon of this mount is gone; end it with: vouchfs umount " + file.mount_point;
     }
     const ExitCode code = failed(output_, error);
     if (verdict_ == ExitCode::ok || code == ExitCode::corruption) verdict_ = code;

@@ -50,8 +50,11 @@ class WarmCase(mounts.MountCase):
         action()
         return self.reads(mount) - second - (second - first)
 
+    def end_of(self, name):
+        return os.path.getsize(os.path.join(self.model, name))
+
     def whole(self, name):
-        return -(-os.path.getsize(os.path.join(self.model, name)) // BLOCK) * BLOCK
+        return -(-self.end_of(name) // BLOCK) * BLOCK
 
 
 class TestWarm(WarmCase):
@@ -128,7 +131,7 @@ class TestCheckAndEvict(WarmCase):
             self.assertFalse(self.hundred(said[0]))
             self.warm(mount / SHARD)
             records = self.records("--check", mount / SHARD, mount / OTHER)
-            self.assertEqual([record["resident_bytes"] for record in records], [os.path.getsize(os.path.join(self.model, SHARD)), 0])
+            self.assertEqual([record["resident_bytes"] for record in records], [self.end_of(SHARD), 0])
             self.assertRegex(self.warm("--check", mount / SHARD, mount / OTHER).stdout, r"(?m)^2 files: 50% of \d+ bytes")
             self.assertTrue(self.hundred(self.warm("--check", mount / SHARD).stdout))
             self.assertFalse(self.hundred(self.warm("--check", mount / OTHER).stdout))
@@ -174,13 +177,14 @@ class TestTensors(WarmCase):
             summary = self.summary("--tensor", "early", "--tensor=oth*", mount.path)
             self.assertEqual(summary["files"], 2)
             self.assertEqual(summary["resident_bytes"], summary["bytes"])
-            last = os.path.getsize(os.path.join(self.model, OTHER)) - self.whole(OTHER)  # the file ends within its last block
+            last = self.end_of(OTHER) - self.whole(OTHER)  # the file ends within its last block
             self.assertEqual(summary["bytes"], self.blocks(SHARD, "early") + self.blocks(OTHER, "other") + last)
             self.warm("--evict", mount.path)
             self.assertEqual(self.summary("--check", "--tensor", "*", mount.path)["resident_bytes"], 0)
 
     def damage_in(self, tensor):
-        block = (self.places[SHARD][tensor][0] + 2 * BLOCK) // BLOCK
+        """Its last block: of a range that lies a block too far in front it would not be part."""
+        block = (self.places[SHARD][tensor][1] - 1) // BLOCK
         mounts.damage_block(os.path.join(self.model, SHARD), block)
         return block * BLOCK
 
@@ -189,7 +193,7 @@ class TestTensors(WarmCase):
         with self.mount(self.model, "--on-known-bad=serve") as mount:
             self.warm("--tensor", "early", mount.path)
             unread = self.records("--tensor", "late", mount.path, kind="unread", expect=3)
-            self.assertEqual(unread, [{"type": "unread", "file": mount / SHARD, "offset": at, "length": BLOCK}])
+            self.assertEqual(unread, [{"type": "unread", "file": mount / SHARD, "offset": at, "length": self.end_of(SHARD) - at}])
 
     def test_a_file_that_is_mended_has_its_tensors_elsewhere(self):
         shutil.rmtree(os.path.join(self.model, ".vouch"))
@@ -198,7 +202,7 @@ class TestTensors(WarmCase):
         with self.mount(self.model, "--on-known-bad=serve") as mount:
             self.assertEqual(self.summary("--tensor", "middle", mount / SHARD)["bytes"], self.blocks(SHARD, "middle", BLOCK))
             unread = self.records("--tensor", "late", mount.path, kind="unread", expect=3)
-            self.assertEqual([(row["offset"], row["length"]) for row in unread], [(at + BLOCK, BLOCK)])
+            self.assertEqual([(row["offset"], row["length"]) for row in unread], [(at + BLOCK, self.end_of(SHARD) - at)])
 
     def test_no_tensor_of_that_name(self):
         with self.mount(self.model) as mount:
@@ -224,7 +228,7 @@ class TestWhatGoesWrong(WarmCase):
         with self.mount(self.model) as mount:
             self.warm(mount / SHARD, expect=3)
             done = self.warm("--json", mount.path, expect=3)
-            self.assertEqual(json.loads(done.stdout.splitlines()[-1])["unread_bytes"], os.path.getsize(os.path.join(self.model, SHARD)))
+            self.assertEqual(json.loads(done.stdout.splitlines()[-1])["unread_bytes"], self.end_of(SHARD))
             self.assertEqual(self.resident(mount / OTHER), self.whole(OTHER), "the others are warmed all the same")
 
     def test_a_source_that_fails_and_is_well_again(self):
