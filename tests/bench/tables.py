@@ -1,0 +1,66 @@
+"""tables.py: the tables of docs/PERFORMANCE.md and README.md, each a function of the record. One that was not measured says so."""
+from figures import cell_text, size_text
+
+ABSENT = "Not measured in the recorded run."
+
+
+def markdown(head, rows):
+    return "\n".join(["| " + " | ".join(line) + " |" for line in [head]] + ["|---" * len(head) + "|"] + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def caption(case):
+    return f"{size_text(case['size'])}, median of {case['rounds']} rounds" + (f"; in brackets the ratio to {case['base']}" if case["base"] else "") + "."
+
+
+def of_case(name, title="", figures=None):
+    """A table with a row a contender and a column a figure."""
+    def make(record):
+        case = record["cases"].get(name)
+        if case is None:
+            return ABSENT
+        columns = [figure for figure in figures or case["units"] if figure in case["units"]]
+        rows = [[row] + [cell_text(cells[f], case["units"][f]) if f in cells else "" for f in columns] for row, cells in case["rows"].items()]
+        return caption(case) + "\n\n" + markdown([title] + columns, rows)
+    return make
+
+
+# ---- readers: one case a kind of reader, one figure of all of them a table ---------------------------------------------------------------
+
+def of_readers(figure):
+    def make(record):
+        cases = {name.split(": ", 1)[1]: case for name, case in record["cases"].items() if name.startswith("readers: ")}
+        if not cases:
+            return ABSENT
+        contenders = list(next(iter(cases.values()))["rows"])
+        rows = [[name] + [cell_text(case["rows"][way][figure], case["units"][figure]) if way in case["rows"] else "" for way in contenders] for name, case in cases.items()]
+        return caption(next(iter(cases.values()))) + "\n\n" + markdown([""] + contenders, rows)
+    return make
+
+
+# ---- the machine, and the short table of the README --------------------------------------------------------------------------------------
+
+def machine(record):
+    known = record["environment"]
+    rows = [["processor", f"{known['cpu']}, {known['cores']} cores"], ["memory", f"{known['memory_gib']} GiB"], ["system", f"{known['system']}, Linux {known['kernel']}"],
+            ["file system", known["filesystem"]], ["build", f"{known['vouchfs']}, Release"]]
+    return markdown(["", ""], rows)
+
+
+def summary(record):
+    cases = record["cases"]
+    columns = [("cold", "read", "cold read"), ("cold", "mmap", "cold mmap"), ("warm", "read", "warm read"), ("warm", "mmap", "warm mmap")]
+    columns = [column for column in columns if column[1] in cases.get(column[0], {}).get("units", {})]
+    if not columns:
+        return ABSENT
+    first = cases[columns[0][0]]
+    rows = [[way] + [cell_text(cases[case]["rows"][way][figure], "B/s") if way in cases[case]["rows"] else "" for case, figure, _ in columns] for way in first["rows"]]
+    text = f"A shard of {caption(first)}\n\n" + markdown([""] + [column[2] for column in columns], rows)
+    return text + ("\n\nA cold shard, hashed whole: " + of_case("ingest")(record) if "ingest" in cases else "")
+
+
+PLACES = {
+    "machine": machine, "summary": summary,
+    "cold": of_case("cold"), "warm": of_case("warm"), "memory": of_case("memory"),
+    "readers-rate": of_readers("rate"), "readers-median": of_readers("p50"), "readers-p99": of_readers("p99"), "readers-longest": of_readers("longest"),
+    "hash": of_case("hash"), "ingest": of_case("ingest"),
+}
