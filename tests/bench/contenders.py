@@ -4,6 +4,7 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 
 from machine import Failed, call, processes_of
 from scratch import unmount
@@ -103,6 +104,12 @@ class PassthroughHp(Mounted):
         # From libfuse 3.17 on it passes through in the kernel unless it is told not to.
         known = subprocess.run([self.tool, "--help"], capture_output=True, text=True)
         call(self.tool, *(["--nopassthrough"] if "nopassthrough" in known.stdout + known.stderr else []), self.model, self.point)
+        # It goes into the background before it mounts.
+        end = time.monotonic() + 10
+        while not os.path.ismount(self.point):
+            if time.monotonic() > end:
+                raise Failed(f"{self.name} did not mount")
+            time.sleep(0.01)
 
 
 class Vouchfs(Mounted):

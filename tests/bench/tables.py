@@ -1,4 +1,5 @@
 """tables.py: the tables of docs/PERFORMANCE.md and README.md, each a function of the record. One that was not measured says so."""
+import instructions
 from figures import cell_text, size_text
 
 ABSENT = "Not measured in the recorded run."
@@ -46,6 +47,16 @@ def machine(record):
     return markdown(["", ""], rows)
 
 
+def instruction_counts(_):
+    """Not of a run: of the record that the test keeps."""
+    records = instructions.records()
+    build = next((name for name in records if "-DNDEBUG" in name), None)
+    if build is None:
+        return ABSENT
+    rows = [[about, f"{records[build][name]['own']:,}", f"{records[build][name]['all']:,}"] for name, about in instructions.PASSES.items()]
+    return markdown(["instructions a block", "vouchfs", "with libraries"], rows)
+
+
 def summary(record):
     cases = record["cases"]
     columns = [("cold", "read", "cold read"), ("cold", "mmap", "cold mmap"), ("warm", "read", "warm read"), ("warm", "mmap", "warm mmap")]
@@ -62,5 +73,5 @@ PLACES = {
     "machine": machine, "summary": summary,
     "cold": of_case("cold"), "warm": of_case("warm"), "memory": of_case("memory"),
     "readers-rate": of_readers("rate"), "readers-median": of_readers("p50"), "readers-p99": of_readers("p99"), "readers-longest": of_readers("longest"),
-    "hash": of_case("hash"), "ingest": of_case("ingest"),
+    "instructions": instruction_counts, "hash": of_case("hash"), "ingest": of_case("ingest"),
 }
