@@ -26,7 +26,7 @@ import models  # noqa: E402
 from samples import table  # noqa: E402
 from scratch import scratch  # noqa: E402
 
-CASES = {"cold": case_reads.cold, "warm": case_reads.warm, "readers": case_reads.readers, "hash": case_hash.hashing, "ingest": case_hash.ingest, "memory": case_memory.memory}
+CASES = {"cold": case_reads.cold, "warm": case_reads.warm, "readers": case_reads.readers, "hash": case_hash.hashing, "paths": case_hash.paths, "ingest": case_hash.ingest, "memory": case_memory.memory}
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 

@@ -17,14 +17,14 @@ using namespace vouchfs;
 
 constexpr std::uint64_t kFileBytes = 64ULL << 20;
 constexpr std::uint64_t kBlocks = kFileBytes / kBlockBytes;
-constexpr std::uint64_t kLeafBlocks = 128;            // data blocks below one leaf tree block
+constexpr std::uint64_t kLeafBlocks = 128;  // data blocks below one leaf tree block
 constexpr std::uint64_t kLeaves = kBlocks / kLeafBlocks;
-constexpr std::uint64_t kStride = 37;                 // leaves from one place to the next: no divisor in common with kLeaves
+constexpr std::uint64_t kStride = 37;  // leaves from one place to the next: no divisor in common with kLeaves
 constexpr std::uint64_t kWholeTree = 8ULL << 20;
 constexpr std::uint64_t kWarmPlaces = 256;
 constexpr std::uint64_t kWidePlaces = 16;
 constexpr std::size_t kWideBytes = 128 << 10;
-constexpr std::uint64_t kColdPlaces = 12;             // fewer than VerifiedTree::kLoneMisses: each leaf is read alone
+constexpr std::uint64_t kColdPlaces = 12;  // fewer than VerifiedTree::kLoneMisses: each leaf is read alone
 
 using Serve = std::function<void(std::uint64_t block)>;
 

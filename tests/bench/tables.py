@@ -73,5 +73,5 @@ PLACES = {
     "machine": machine, "summary": summary,
     "cold": of_case("cold"), "warm": of_case("warm"), "memory": of_case("memory"),
     "readers-rate": of_readers("rate"), "readers-median": of_readers("p50"), "readers-p99": of_readers("p99"), "readers-longest": of_readers("longest"),
-    "instructions": instruction_counts, "hash": of_case("hash"), "ingest": of_case("ingest"),
+    "instructions": instruction_counts, "hash": of_case("hash"), "paths": of_case("paths"), "ingest": of_case("ingest"),
 }
