@@ -18,15 +18,19 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import case_hash  # noqa: E402
+import case_load  # noqa: E402
 import case_memory  # noqa: E402
+import case_mount  # noqa: E402
 import case_reads  # noqa: E402
+import case_small  # noqa: E402
 import contenders  # noqa: E402
 import machine  # noqa: E402
 import models  # noqa: E402
 from samples import table  # noqa: E402
 from scratch import scratch  # noqa: E402
 
-CASES = {"cold": case_reads.cold, "warm": case_reads.warm, "readers": case_reads.readers, "hash": case_hash.hashing, "paths": case_hash.paths, "ingest": case_hash.ingest, "memory": case_memory.memory}
+CASES = {"cold": case_reads.cold, "warm": case_reads.warm, "readers": case_reads.readers, "hash": case_hash.hashing, "paths": case_hash.paths, "ingest": case_hash.ingest,
+         "memory": case_memory.memory, "mount": case_mount.mount, "small": case_small.small, "tensor": case_load.tensor, "load": case_load.load}
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 

@@ -9,19 +9,20 @@ def markdown(head, rows):
     return "\n".join(["| " + " | ".join(line) + " |" for line in [head]] + ["|---" * len(head) + "|"] + ["| " + " | ".join(row) + " |" for row in rows])
 
 
-def caption(case):
-    return f"{size_text(case['size'])}, median of {case['rounds']} rounds" + (f"; in brackets the ratio to {case['base']}" if case["base"] else "") + "."
+def caption(case, of_shard=True):
+    size = f"{size_text(case['size'])}, m" if of_shard else "M"
+    return f"{size}edian of {case['rounds']} rounds" + (f"; in brackets the ratio to {case['base']}" if case["base"] else "") + "."
 
 
-def of_case(name, title="", figures=None):
+def of_case(name, title="", of_shard=True):
     """A table with a row a contender and a column a figure."""
     def make(record):
         case = record["cases"].get(name)
         if case is None:
             return ABSENT
-        columns = [figure for figure in figures or case["units"] if figure in case["units"]]
+        columns = list(case["units"])
         rows = [[row] + [cell_text(cells[f], case["units"][f]) if f in cells else "" for f in columns] for row, cells in case["rows"].items()]
-        return caption(case) + "\n\n" + markdown([title] + columns, rows)
+        return caption(case, of_shard) + "\n\n" + markdown([title] + columns, rows)
     return make
 
 
@@ -73,5 +74,6 @@ PLACES = {
     "machine": machine, "summary": summary,
     "cold": of_case("cold"), "warm": of_case("warm"), "memory": of_case("memory"),
     "readers-rate": of_readers("rate"), "readers-median": of_readers("p50"), "readers-p99": of_readers("p99"), "readers-longest": of_readers("longest"),
-    "instructions": instruction_counts, "hash": of_case("hash"), "paths": of_case("paths"), "ingest": of_case("ingest"),
+    "instructions": instruction_counts, "hash": of_case("hash", of_shard=False), "paths": of_case("paths", of_shard=False),
+    "mount": of_case("mount", of_shard=False), "small": of_case("small", of_shard=False), "tensor": of_case("tensor"), "load": of_case("load"), "ingest": of_case("ingest"),
 }
