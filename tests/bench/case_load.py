@@ -9,6 +9,7 @@ import time
 
 import models
 from case_reads import over
+from contenders import Vouchfs
 from machine import HERE, Failed, call
 from samples import Case
 
@@ -94,7 +95,7 @@ def ways_to_load(bench):
     ways = {"load, unchecked": (None, raw), "sha256sum, then load": (["sha256sum", raw.shard], raw)}
     if checked := model_signing(bench):
         ways["model_signing verify, then load"] = (checked, raw)
-    return {**ways, **{f"load through {way.name}": (None, way) for way in bench.ways if way.name.startswith("vouchfs") or way is bench.vouchfs}}
+    return {**ways, **{f"load through {way.name}": (None, way) for way in bench.ways if isinstance(way, Vouchfs) and not way.pinned}}
 
 
 def load(bench):

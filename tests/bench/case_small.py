@@ -50,6 +50,7 @@ def small(bench):
     os.makedirs(model)
     make(model)
     ways = contenders.contenders_here(folder, model, bench.chosen.vouchfs, ["raw", "bindfs"])
+    ways = [way for way in ways if not way.pinned]
     for way in ways:
         way.prepare()
     case, seen = Case("small", "bindfs" if any(way.name == "bindfs" for way in ways) else "raw", f"{FILES:,} small files, walked so often a second"), {}

@@ -106,7 +106,7 @@ class Bench:
     @property
     def vouchfs(self):
         """The first build of vouchfs, or None."""
-        return next((way for way in self.ways if isinstance(way, contenders.Vouchfs)), None)
+        return next((way for way in self.ways if isinstance(way, contenders.Vouchfs) and not way.pinned), None)
 
 
 def first_line(path, pattern):

@@ -22,4 +22,5 @@ cmake -S "$root" -B "$root/build/bench" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBU
 cmake --build "$root/build/bench" --target vouchfs micro_bench >&2
 VOUCHFS_MICRO=${VOUCHFS_MICRO:-$root/build/bench/tests/bench/micro_bench}
 export VOUCHFS_MICRO
-exec python3 "$here/measure.py" --vouchfs "vouchfs=$root/build/bench/mount_tools/vouchfs" "$@"
+built=$root/build/bench/mount_tools/vouchfs
+exec python3 "$here/measure.py" --vouchfs "vouchfs=$built" --vouchfs "vouchfs --pin=$built,--pin" "$@"

@@ -48,6 +48,19 @@ def machine(record):
     return markdown(["", ""], rows)
 
 
+CONTENDERS = {"raw": "the file itself, on the disk's filesystem", "bindfs": "FUSE without verification, of the common kind",
+              "gocryptfs": "another filesystem that checks what it serves: authenticated encryption of blocks of 4 KiB",
+              "passthrough_hp": "libfuse's fast example, without verification and without passthrough in the kernel",
+              "vouchfs": "every block hashed and compared before it is served",
+              "vouchfs --pin": "the same, and every file held verified in sealed memory, from which the kernel serves it; nothing of it is cold, so it stands only where reads are warm"}
+
+
+def contenders(record):
+    """Those of the record, so that the page speaks of no other."""
+    there = {row: None for name in ("cold", "warm") for row in record["cases"].get(name, {}).get("rows", {})}
+    return markdown(["contender", "what it is"], [[name, CONTENDERS.get(name, "another build or other options of vouchfs")] for name in there])
+
+
 def instruction_counts(_):
     """Not of a run: of the record that the test keeps."""
     records = instructions.records()
@@ -71,7 +84,7 @@ def summary(record):
 
 
 PLACES = {
-    "machine": machine, "summary": summary,
+    "machine": machine, "contenders": contenders, "summary": summary,
     "cold": of_case("cold"), "warm": of_case("warm"), "memory": of_case("memory"),
     "readers-rate": of_readers("rate"), "readers-median": of_readers("p50"), "readers-p99": of_readers("p99"), "readers-longest": of_readers("longest"),
     "instructions": instruction_counts, "hash": of_case("hash", of_shard=False), "paths": of_case("paths", of_shard=False),
