@@ -6,7 +6,9 @@ ABSENT = "Not measured in the recorded run."
 
 
 def markdown(head, rows):
-    return "\n".join(["| " + " | ".join(line) + " |" for line in [head]] + ["|---" * len(head) + "|"] + ["| " + " | ".join(row) + " |" for row in rows])
+    def line(cells):
+        return f"| {' | '.join(cells)} |"
+    return "\n".join([line(head), "|---" * len(head) + "|", *map(line, rows)])
 
 
 def caption(case, of_shard=True):
@@ -77,9 +79,9 @@ def summary(record):
     columns = [column for column in columns if column[1] in cases.get(column[0], {}).get("units", {})]
     if not columns:
         return ABSENT
-    first = cases[columns[0][0]]
-    rows = [[way] + [cell_text(cases[case]["rows"][way][figure], "B/s") if way in cases[case]["rows"] else "" for case, figure, _ in columns] for way in first["rows"]]
-    text = f"A shard of {caption(first)}\n\n" + markdown([""] + [column[2] for column in columns], rows)
+    ways = dict.fromkeys(way for case, _, _ in columns for way in cases[case]["rows"])
+    rows = [[way] + [cell_text(cases[case]["rows"][way][figure], "B/s") if way in cases[case]["rows"] else "" for case, figure, _ in columns] for way in ways]
+    text = f"A shard of {caption(cases[columns[0][0]])}\n\n" + markdown([""] + [column[2] for column in columns], rows)
     return text + ("\n\nA cold shard, hashed whole: " + of_case("ingest")(record) if "ingest" in cases else "")
 
 
