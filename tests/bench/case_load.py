@@ -8,7 +8,7 @@ import sys
 import time
 
 import models
-from case_reads import over
+from case_reads import mounted, over
 from contenders import Vouchfs
 from machine import HERE, Failed, call
 from samples import Case
@@ -64,9 +64,8 @@ def tensor(bench):
     case, seen = Case("tensor", "raw", "safe_open and one small tensor of a cold shard; less is better"), []
     with loader(bench) as load:
         for _, way in over(bench, "tensor"):
-            with bench.quiet():
-                bench.machine.cold()
-                took, what = load.seconds("first", way.shard)
+            bench.machine.cold()
+            took, what = load.seconds("first", way.shard)
             case.add(way.name, "time", "ms", took * 1e3)
             seen.append(what)
     same(seen)
@@ -105,16 +104,12 @@ def load(bench):
         for turn in range(bench.rounds):
             for name, (check, way) in ways.items():
                 bench.say(f"load: round {turn + 1} of {bench.rounds}, {name}")
-                way.mount()
-                try:
-                    with bench.quiet():
-                        bench.machine.cold()
-                        begin = time.monotonic()
-                        if check:
-                            call(*check)
-                        seen.append(loading.seconds("all", way.shard)[1])
-                        case.add(name, "time", "s", time.monotonic() - begin)
-                finally:
-                    way.unmount()
+                with bench.quiet(), mounted(way):
+                    bench.machine.cold()
+                    begin = time.monotonic()
+                    if check:
+                        call(*check)
+                    seen.append(loading.seconds("all", way.shard)[1])
+                    case.add(name, "time", "s", time.monotonic() - begin)
     same(seen)
     return case

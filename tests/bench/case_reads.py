@@ -1,4 +1,6 @@
 """case_reads.py: passes over one shard, cold and warm, and many random readers."""
+import contextlib
+
 from samples import Case
 
 COLD = ("read", "mmap", "sequential", "willneed", "random")
@@ -8,38 +10,42 @@ THREADS = (1, 8, 32)
 OPERATIONS = {4096: 6400, 65536: 3200}
 
 
+@contextlib.contextmanager
+def mounted(way):
+    way.mount()
+    try:
+        yield
+    finally:
+        way.unmount()
+
+
 def over(bench, what, pinned=False):
-    """Rounds over contenders, each mounted anew; yields (round, contender). pinned: those too that hold everything in memory from the start."""
+    """Rounds over contenders, each mounted anew and undisturbed while it is measured; yields (round, contender). pinned: those too that hold everything in memory from the start."""
     for turn in range(bench.rounds):
         for way in bench.ways:
             if way.pinned and not pinned:
                 continue
             bench.say(f"{what}: round {turn + 1} of {bench.rounds}, {way.name}")
-            way.mount()
-            try:
+            with bench.quiet(), mounted(way):
                 yield turn, way
-            finally:
-                way.unmount()
 
 
 def cold(bench):
     case = Case("cold", "raw", "one pass over a shard that no cache holds")
     for _, way in over(bench, "cold"):
         for how in COLD:
-            with bench.quiet():
-                bench.machine.cold()
-                case.add(way.name, how, "B/s", bench.machine.rate(how, way.shard))
+            bench.machine.cold()
+            case.add(way.name, how, "B/s", bench.machine.rate(how, way.shard))
     return case
 
 
 def warm(bench):
     case = Case("warm", "raw", "another pass over a shard that was just read")
     for _, way in over(bench, "warm", pinned=True):
-        with bench.quiet():
-            bench.machine.rate("read", way.shard)
-            for how in WARM:
-                bench.machine.rate(how, way.shard)
-                case.add(way.name, how, "B/s", bench.machine.rate(how, way.shard))
+        bench.machine.rate("read", way.shard)
+        for how in WARM:
+            bench.machine.rate(how, way.shard)
+            case.add(way.name, how, "B/s", bench.machine.rate(how, way.shard))
     return case
 
 
@@ -53,9 +59,8 @@ def readers(bench):
                 for how in ("read", "fault"):
                     name = f"{threads} {'thread' if threads == 1 else 'threads'}, {how}s of {bytes_each >> 10} KiB"
                     case = cases.setdefault(name, Case(f"readers: {name}", "raw", f"random {how}s of {bytes_each >> 10} KiB, cold, by {threads} threads"))
-                    with bench.quiet():
-                        bench.drop_caches()
-                        found = bench.machine.readers(way.shard, threads, bytes_each, how, operations if threads > 1 else operations // 4, turn + 1)
+                    bench.drop_caches()
+                    found = bench.machine.readers(way.shard, threads, bytes_each, how, operations if threads > 1 else operations // 4, turn + 1)
                     for figure, value in found.items():
                         case.add(way.name, figure, "/s" if figure == "rate" else "µs", value)
     return list(cases.values())

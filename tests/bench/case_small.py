@@ -5,6 +5,7 @@ import subprocess
 import time
 
 import contenders
+from case_reads import mounted
 from machine import Failed
 from samples import Case
 
@@ -35,10 +36,9 @@ def walk(command, folder):
 def walks(case, bench, way, seen):
     for name, command in COMMANDS.items():
         for when in ("cold", "warm"):
-            with bench.quiet():
-                if when == "cold":
-                    bench.drop_caches("3")
-                took, count = walk(command, way.point)
+            if when == "cold":
+                bench.drop_caches("3")
+            took, count = walk(command, way.point)
             case.add(way.name, f"{name}, {when}", "/s", 1 / took)
             if seen.setdefault(name, count) != count:
                 raise Failed(f"{name} sees {count} files through {way.name}, {seen[name]} before")
@@ -57,9 +57,6 @@ def small(bench):
     for turn in range(bench.rounds):
         for way in ways:
             bench.say(f"small: round {turn + 1} of {bench.rounds}, {way.name}")
-            way.mount()
-            try:
+            with bench.quiet(), mounted(way):
                 walks(case, bench, way, seen)
-            finally:
-                way.unmount()
     return case

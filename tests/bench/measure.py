@@ -57,7 +57,7 @@ def options():
     parser.add_argument("--quick", action="store_true", help="256M and two rounds: to see that everything runs")
     parser.add_argument("--dir", default="/var/tmp", help="where the scratch folder goes: on the disk that is to be measured (default /var/tmp)")
     parser.add_argument("--json", default="vouchfs-bench.json", metavar="FILE", help="where the JSON goes (default vouchfs-bench.json)")
-    parser.add_argument("--lock", metavar="FILE", help="hold this lock during each measurement")
+    parser.add_argument("--lock", metavar="FILE", help="hold this lock while a contender is measured")
     chosen = parser.parse_args()
     if chosen.quick:
         chosen.size, chosen.rounds = 256 << 20, 2
@@ -125,8 +125,8 @@ def environment(bench):
 
 
 def run(bench):
-    """The summaries of the chosen cases; one that fails is left out with a line."""
-    found = {}
+    """Runs the chosen cases; one that fails is left out with a line. The JSON is written after each, so that a run that is cut short leaves what it has."""
+    found, environ = {}, environment(bench)
     for name in bench.chosen.cases:
         try:
             done = CASES[name](bench)
@@ -136,7 +136,9 @@ def run(bench):
         for case in done if isinstance(done, list) else [done]:
             found[case.name] = case.summary()
             print(f"\n### {case.name}: {case.about}\n\n{table(found[case.name])}", flush=True)
-    return found
+        with open(bench.chosen.json, "w") as file:
+            json.dump({"schema": 1, "size": bench.chosen.size, "rounds": bench.rounds, "environment": environ, "cases": found}, file, indent=1, ensure_ascii=False)
+            file.write("\n")
 
 
 def main():
@@ -149,11 +151,7 @@ def main():
         except machine.Failed as error:
             raise SystemExit(f"measure.py: {error}")
         print(f"medians of {chosen.rounds} rounds, in brackets the ratio to the first row; a shard of {chosen.size / (1 << 30):.2f} GiB")
-        environ = environment(bench)
-        found = run(bench)
-        with open(chosen.json, "w") as file:
-            json.dump({"schema": 1, "size": chosen.size, "rounds": chosen.rounds, "environment": environ, "cases": found}, file, indent=1, ensure_ascii=False)
-            file.write("\n")
+        run(bench)
     return 0
 
 
