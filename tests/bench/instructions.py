@@ -112,7 +112,7 @@ def main():
         worse = list(compare(found, records()[chosen.build]))
         print("\n".join(worse) or "as recorded, or fewer")
         if worse:
-            print(f"If that is meant: {' '.join(map(str, [pathlib.Path(__file__), chosen.binary, '--build', repr(chosen.build), '--update']))}")
+            print(f"If that is meant: {pathlib.Path(__file__)} {chosen.binary} --build '{chosen.build}' --update, then tests/bench/report.py for the documents")
         return 1 if worse else 0
     return 0
 
