@@ -1,6 +1,8 @@
 """case_reads.py: passes over one shard, cold and warm, and many random readers."""
 import contextlib
+import time
 
+from machine import Failed, call, resident
 from samples import Case
 
 COLD = ("read", "mmap", "sequential", "willneed", "random")
@@ -19,12 +21,12 @@ def mounted(way):
         way.unmount()
 
 
-def over(bench, what, pinned=False):
-    """Rounds over contenders, each mounted anew and undisturbed while it is measured; yields (round, contender). pinned: those too that hold everything in memory from the start."""
+def over(bench, what, ways=None):
+    """Rounds over contenders, each mounted anew and undisturbed while it is measured; yields (round, contender). By default all of them but those that hold everything in
+    memory from the start.
+    """
     for turn in range(bench.rounds):
-        for way in bench.ways:
-            if way.pinned and not pinned:
-                continue
+        for way in ways or [way for way in bench.ways if not way.pinned]:
             bench.say(f"{what}: round {turn + 1} of {bench.rounds}, {way.name}")
             with bench.quiet(), mounted(way):
                 yield turn, way
@@ -41,11 +43,29 @@ def cold(bench):
 
 def warm(bench):
     case = Case("warm", "raw", "another pass over a shard that was just read")
-    for _, way in over(bench, "warm", pinned=True):
+    for _, way in over(bench, "warm", bench.ways):
         bench.machine.rate("read", way.shard)
         for how in WARM:
             bench.machine.rate(how, way.shard)
             case.add(way.name, how, "B/s", bench.machine.rate(how, way.shard))
+    return case
+
+
+def fill(bench):
+    """Bringing a cold shard into the page cache, by a pass and by `vouchfs warm`."""
+    case, mine = Case("fill", "a pass over the raw file", "a cold shard into the page cache"), bench.vouchfs
+    if not mine or "warm" not in call(mine.tool, "--help"):
+        raise Failed("there is no vouchfs warm")
+    for _, way in over(bench, "fill", [bench.ways[0], mine]):
+        bench.machine.cold()
+        case.add(f"a pass through {way.name}" if way is mine else case.base, "rate", "B/s", bench.machine.rate("read", way.shard))
+        if way is mine:
+            bench.machine.cold()
+            begin = time.monotonic()
+            call(mine.tool, "warm", "--quiet", way.shard)
+            case.add("vouchfs warm", "rate", "B/s", bench.chosen.size / (time.monotonic() - begin))
+            if resident(way.shard) < bench.chosen.size * 0.99:
+                raise Failed("vouchfs warm left the shard cold")
     return case
 
 

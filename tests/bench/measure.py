@@ -29,7 +29,7 @@ import models  # noqa: E402
 from samples import table  # noqa: E402
 from scratch import scratch  # noqa: E402
 
-CASES = {"cold": case_reads.cold, "warm": case_reads.warm, "readers": case_reads.readers, "hash": case_hash.hashing, "paths": case_hash.paths, "ingest": case_hash.ingest,
+CASES = {"cold": case_reads.cold, "warm": case_reads.warm, "fill": case_reads.fill, "readers": case_reads.readers, "hash": case_hash.hashing, "paths": case_hash.paths, "ingest": case_hash.ingest,
          "memory": case_memory.memory, "mount": case_mount.mount, "small": case_small.small, "tensor": case_load.tensor, "load": case_load.load}
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 

@@ -87,7 +87,7 @@ def summary(record):
 
 PLACES = {
     "machine": machine, "contenders": contenders, "summary": summary,
-    "cold": of_case("cold"), "warm": of_case("warm"), "memory": of_case("memory"),
+    "cold": of_case("cold"), "warm": of_case("warm"), "fill": of_case("fill"), "memory": of_case("memory"),
     "readers-rate": of_readers("rate"), "readers-median": of_readers("p50"), "readers-p99": of_readers("p99"), "readers-longest": of_readers("longest"),
     "instructions": instruction_counts, "hash": of_case("hash", of_shard=False), "paths": of_case("paths", of_shard=False),
     "mount": of_case("mount", of_shard=False), "small": of_case("small", of_shard=False), "tensor": of_case("tensor"), "load": of_case("load"), "ingest": of_case("ingest"),
