@@ -6,7 +6,7 @@ import shutil
 import time
 
 from contenders import SHARD
-from machine import call
+from machine import Failed, call
 from samples import Case
 
 OPENSSL = "openssl speed, 4 KiB"
@@ -17,10 +17,14 @@ def openssl_speed():
     return float(re.findall(r"([\d.]+)k", text)[-1]) * 1000
 
 
+def micro_cases(micro, wanted, *before):
+    """The micro-benchmarks whose names fit, as Google Benchmark reports them."""
+    return json.loads(call(*before, micro, "--benchmark_format=json", "--benchmark_min_time=0.5", f"--benchmark_filter={wanted}"))["benchmarks"]
+
+
 def micro_rates(micro):
-    """Bytes per second of each micro-benchmark, on one core."""
-    text = call("taskset", "-c", "0", micro, "--benchmark_format=json", "--benchmark_min_time=0.5", "--benchmark_filter=/128$|^tree/|^stream/")
-    return {case["name"]: case["bytes_per_second"] for case in json.loads(text)["benchmarks"]}
+    """Bytes per second of each micro-benchmark of hashing, on one core."""
+    return {case["name"]: case["bytes_per_second"] for case in micro_cases(micro, "/128$|^tree/|^stream/", "taskset", "-c", "0")}
 
 
 def hashing(bench):
@@ -32,6 +36,20 @@ def hashing(bench):
             rates = micro_rates(bench.chosen.micro) if bench.chosen.micro else {}
         for name, rate in rates.items():
             case.add(name, "rate", "B/s", rate)
+    return case
+
+
+def paths(bench):
+    """What is done beside hashing for each block or request, in memory."""
+    case = Case("paths", None, "nanoseconds of one operation, in memory")
+    if not bench.chosen.micro:
+        raise Failed("no micro-benchmarks were given")
+    for turn in range(bench.rounds):
+        bench.say(f"paths: round {turn + 1} of {bench.rounds}")
+        with bench.quiet():
+            found = micro_cases(bench.chosen.micro, "^(climb|serve|cache|streams)/")
+        for micro in found:
+            case.add(micro["name"].replace("/real_time", "").replace("threads:", "threads "), "time", "ns", micro["real_time"])
     return case
 
 

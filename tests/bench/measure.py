@@ -18,15 +18,19 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import case_hash  # noqa: E402
+import case_load  # noqa: E402
 import case_memory  # noqa: E402
+import case_mount  # noqa: E402
 import case_reads  # noqa: E402
+import case_small  # noqa: E402
 import contenders  # noqa: E402
 import machine  # noqa: E402
 import models  # noqa: E402
 from samples import table  # noqa: E402
 from scratch import scratch  # noqa: E402
 
-CASES = {"cold": case_reads.cold, "warm": case_reads.warm, "readers": case_reads.readers, "hash": case_hash.hashing, "ingest": case_hash.ingest, "memory": case_memory.memory}
+CASES = {"cold": case_reads.cold, "warm": case_reads.warm, "fill": case_reads.fill, "readers": case_reads.readers, "hash": case_hash.hashing, "paths": case_hash.paths, "ingest": case_hash.ingest,
+         "memory": case_memory.memory, "mount": case_mount.mount, "small": case_small.small, "tensor": case_load.tensor, "load": case_load.load}
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -53,7 +57,7 @@ def options():
     parser.add_argument("--quick", action="store_true", help="256M and two rounds: to see that everything runs")
     parser.add_argument("--dir", default="/var/tmp", help="where the scratch folder goes: on the disk that is to be measured (default /var/tmp)")
     parser.add_argument("--json", default="vouchfs-bench.json", metavar="FILE", help="where the JSON goes (default vouchfs-bench.json)")
-    parser.add_argument("--lock", metavar="FILE", help="hold this lock during each measurement")
+    parser.add_argument("--lock", metavar="FILE", help="hold this lock while a contender is measured")
     chosen = parser.parse_args()
     if chosen.quick:
         chosen.size, chosen.rounds = 256 << 20, 2
@@ -102,7 +106,7 @@ class Bench:
     @property
     def vouchfs(self):
         """The first build of vouchfs, or None."""
-        return next((way for way in self.ways if isinstance(way, contenders.Vouchfs)), None)
+        return next((way for way in self.ways if isinstance(way, contenders.Vouchfs) and not way.pinned), None)
 
 
 def first_line(path, pattern):
@@ -121,8 +125,8 @@ def environment(bench):
 
 
 def run(bench):
-    """The summaries of the chosen cases; one that fails is left out with a line."""
-    found = {}
+    """Runs the chosen cases; one that fails is left out with a line. The JSON is written after each, so that a run that is cut short leaves what it has."""
+    found, environ = {}, environment(bench)
     for name in bench.chosen.cases:
         try:
             done = CASES[name](bench)
@@ -132,7 +136,9 @@ def run(bench):
         for case in done if isinstance(done, list) else [done]:
             found[case.name] = case.summary()
             print(f"\n### {case.name}: {case.about}\n\n{table(found[case.name])}", flush=True)
-    return found
+        with open(bench.chosen.json, "w") as file:
+            json.dump({"schema": 1, "size": bench.chosen.size, "rounds": bench.rounds, "environment": environ, "cases": found}, file, indent=1, ensure_ascii=False)
+            file.write("\n")
 
 
 def main():
@@ -145,11 +151,7 @@ def main():
         except machine.Failed as error:
             raise SystemExit(f"measure.py: {error}")
         print(f"medians of {chosen.rounds} rounds, in brackets the ratio to the first row; a shard of {chosen.size / (1 << 30):.2f} GiB")
-        environ = environment(bench)
-        found = run(bench)
-        with open(chosen.json, "w") as file:
-            json.dump({"schema": 1, "size": chosen.size, "rounds": chosen.rounds, "environment": environ, "cases": found}, file, indent=1, ensure_ascii=False)
-            file.write("\n")
+        run(bench)
     return 0
 
 

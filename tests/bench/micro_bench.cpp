@@ -1,5 +1,5 @@
 // Bytes per second of the hash backends by how many blocks come at once, of one long stream, and of building a tree.
-// Each case is named backend/blocks; a backend that is not to be had has no case.
+// Each case is named backend/blocks; a backend that is not to be had has no case. What is not hashing: micro_verify.cpp.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "hash/sha256.h"
 #include "merkle/tree_builder.h"
+#include "micro_benches.h"
 
 namespace {
 
@@ -76,6 +77,7 @@ int main(int argc, char** argv) {
   register_engine(vouchfs::hash::make_openssl_engine());
   if (const EnginePtr fast = vouchfs::hash::make_multi_buffer_engine()) register_engine(fast);
   benchmark::RegisterBenchmark("stream/openssl", hash_stream);
+  vouchfs::bench::register_verify_benchmarks();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

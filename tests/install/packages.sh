@@ -5,8 +5,8 @@ set -eu
 
 build="build-essential cmake ninja-build pkgconf libfuse3-dev fuse3 libssl-dev nlohmann-json3-dev libspdlog-dev libfmt-dev
   libcli11-dev libexpected-dev zlib1g-dev libgit2-dev ca-certificates python3 python3-venv"
-# clang and its runtime: second compiler, fuzzers. fsverity, cryptsetup-bin: independent oracles of the trees. util-linux-extra: fincore on Debian 13. systemd: systemd-analyze.
-test="git libgtest-dev libgmock-dev clang clang-tidy libclang-rt-dev ccache fsverity cryptsetup-bin attr procps man-db shellcheck util-linux-extra systemd python3-yaml"
+# clang and its runtime: second compiler, fuzzers. fsverity, cryptsetup-bin: independent oracles of the trees. util-linux-extra: fincore on Debian 13. systemd: systemd-analyze. valgrind: counts instructions.
+test="git libgtest-dev libgmock-dev clang clang-tidy libclang-rt-dev ccache fsverity cryptsetup-bin attr procps man-db shellcheck util-linux-extra systemd python3-yaml valgrind"
 
 wanted=$build
 case "$(dpkg --print-architecture)" in amd64) wanted="$wanted libipsec-mb-dev" ;; esac
