@@ -1,10 +1,13 @@
 #include "ingest/pipeline.h"
 
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <thread>
@@ -176,6 +179,21 @@ TEST(Pipeline, AReaderThatIsCancelledEndsAll) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::cancelled);
 }
+
+// In a process of a user who may have no more threads; see StartThreads.
+[[noreturn]] void run_where_no_thread_may_start() {
+  constexpr uid_t kNobodyElse = 54321;
+  const rlimit one = {1, 1};
+  if (::setrlimit(RLIMIT_NPROC, &one) != 0) std::_Exit(2);
+  if (::geteuid() == 0 && (::setgroups(0, nullptr) != 0 || ::setgid(kNobodyElse) != 0 || ::setuid(kNobodyElse) != 0)) std::_Exit(3);
+  const auto content = random_bytes(kTurns * kBlockBytes + 77, 3);
+  std::vector<std::uint8_t> first, second;
+  const std::vector<Stage> stages{append_to(first), append_to(second)};
+  const bool done = run_pipeline(read_from(content), stages, kSmall).has_value();
+  std::_Exit(done && first == content && second == content ? 0 : 4);
+}
+
+TEST(Pipeline, WithoutThreadsTheWorkIsDoneInTurn) { EXPECT_EXIT(run_where_no_thread_may_start(), testing::ExitedWithCode(0), ""); }
 
 }  // namespace
 }  // namespace vouchfs::ingest
