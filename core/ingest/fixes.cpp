@@ -1,5 +1,7 @@
 #include "ingest/fixes.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
 
@@ -70,6 +72,7 @@ class Measure {
       : fix_(fix), fd_(fd), shown_(shown), context_(context), tree_(fix.bytes, context.engine, {}) {}
 
   Status run() {
+    ::posix_fadvise(fd_, 0, 0, POSIX_FADV_SEQUENTIAL);
     for (const seal::FixPiece& piece : fix_.pieces) {
       const bool is_range = piece.literal.empty();
       VOUCHFS_TRY(is_range ? take_range(piece) : take({reinterpret_cast<const std::uint8_t*>(piece.literal.data()), piece.literal.size()}));

@@ -1,46 +1,36 @@
 #include "ingest/hash_file.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <array>
 #include <optional>
+#include <vector>
 
-#include "base/aligned_buffer.h"
-#include "base/file.h"
-#include "ingest/background_sha256.h"
+#include "base/units.h"
+#include "ingest/file_reader.h"
 
 namespace vouchfs::ingest {
 namespace {
-
-constexpr std::uint64_t kThreadWorthwhile = 2 * kReadBytes;  // below, starting a thread costs more than it saves
-
-// The SHA-256 of the stream: on a thread of its own for a large file.
-class StreamHash {
- public:
-  explicit StreamHash(bool large) {
-    if (large) background_.emplace();
-    else stream_.emplace();
-  }
-  void wait() {
-    if (background_) background_->wait();
-  }
-  void take(std::span<const std::uint8_t> bytes) {
-    if (background_ && !bytes.empty()) background_->submit(bytes);
-    else if (stream_) stream_->update(bytes);
-  }
-  hash::Digest finish() { return background_ ? background_->finish() : stream_->finish(); }
-
- private:
-  std::optional<BackgroundSha256> background_;
-  std::optional<hash::Sha256Stream> stream_;
-};
 
 Status check_going(const HashContext& context) {
   VOUCHFS_TRY(context.cancel->check());
   if (context.stop->load(std::memory_order_relaxed)) return fail(ErrorCode::cancelled, "stopped because another file failed");
   return {};
 }
+
+using Bytes = std::span<const std::uint8_t>;
+
+// Reads as far as the file was announced, when the context allows it.
+Result<std::size_t> read_announced(const FileReader& file, std::uint64_t file_bytes, std::uint64_t offset, std::span<std::uint8_t> dst,
+                                   const HashContext& context) {
+  if (offset >= file_bytes) return std::size_t{0};
+  const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(dst.size(), file_bytes - offset));
+  VOUCHFS_TRY(may_read(want, context));
+  VOUCHFS_ASSIGN(std::size_t got, file.read(offset, dst.first(blocks_for(want) * kBlockBytes)));
+  got = std::min(got, want);  // what the file has grown by is not asked for
+  context.bytes_done->fetch_add(got, std::memory_order_relaxed);
+  return got;
+}
+
+std::size_t small_buffer(std::uint64_t file_bytes) { return static_cast<std::size_t>(std::clamp<std::uint64_t>(file_bytes, 1, kReadBytes)); }
 
 }  // namespace
 
@@ -52,31 +42,19 @@ Status may_read(std::uint64_t bytes, const HashContext& context) {
 
 Result<HashedFile> hash_file(int fd, std::uint64_t file_bytes, const std::string& shown, const merkle::TreeSink& sink, const HashContext& context,
                              bool git_sha1) {
-  ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-  const auto buffer_bytes = static_cast<std::size_t>(std::clamp<std::uint64_t>(file_bytes, 1, kReadBytes));
-  // Declared before the hash that borrows them: on an early return its thread must end first.
-  std::array<AlignedBuffer, 2> buffers;
-  buffers[0] = AlignedBuffer(buffer_bytes);
-  if (file_bytes > buffer_bytes) buffers[1] = AlignedBuffer(buffer_bytes);
+  const FileReader file(fd, file_bytes, shown);
   merkle::TreeBuilder tree(file_bytes, context.engine, sink);
-  StreamHash stream(file_bytes >= kThreadWorthwhile);
+  hash::Sha256Stream stream;
   std::optional<hash::GitSha1Stream> git;
-  if (git_sha1) git.emplace(file_bytes);
-  std::size_t turn = 0;
-  for (std::uint64_t at = 0; at < file_bytes; turn ^= 1) {
-    const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_bytes, file_bytes - at));
-    VOUCHFS_TRY(may_read(want, context));
-    VOUCHFS_ASSIGN(const std::size_t got, read_full(fd, at, buffers[turn].span().first(want), shown));
-    if (got == 0) break;  // the tree's finish() tells that bytes are missing
-    const std::span<const std::uint8_t> bytes(buffers[turn].data(), got);
-    stream.wait();
-    stream.take(bytes);
-    if (git) git->update(bytes);
-    VOUCHFS_TRY(tree.append(bytes));
-    at += got;
-    context.bytes_done->fetch_add(got, std::memory_order_relaxed);
+  std::vector<Stage> stages{[&](Bytes bytes) { return tree.append(bytes); }, [&](Bytes bytes) { return stream.update(bytes), Status{}; }};
+  if (git_sha1) {
+    git.emplace(file_bytes);
+    stages.emplace_back([&](Bytes bytes) { return git->update(bytes), Status{}; });
   }
-  auto built = tree.finish();
+  const ReadAt read = [&](std::uint64_t offset, std::span<std::uint8_t> dst) { return read_announced(file, file_bytes, offset, dst, context); };
+  const bool small = file_bytes < kPipelineBytes;
+  VOUCHFS_TRY(small ? run_in_turn(read, stages, small_buffer(file_bytes)) : run_pipeline(read, stages));
+  auto built = tree.finish();  // tells when bytes are missing
   if (!built && built.error().where.file.empty()) built.error().where.file = shown;
   if (!built) return fail(std::move(built).error());
   return HashedFile{built->digest, stream.finish(), git ? std::optional(git->finish()) : std::nullopt};

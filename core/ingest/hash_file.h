@@ -1,8 +1,8 @@
 // hash_file.h: one read of one file: its SHA-256 and its Merkle tree from the same buffers.
 // Layer:   core/ingest (5).
 // Errors:  changed (another size came), io, cancelled; whatever the tree sink fails with.
-// Threads: a call uses the calling thread, and one more for a large file.
-// Cost:    every byte read once and hashed twice; two buffers of kReadBytes.
+// Threads: a call uses the calling thread; for a file of kPipelineBytes and more also two that read and one for each hash of the stream.
+// Cost:    every byte read once and hashed twice, reading, tree and stream at the same time; memory: kFileBufferBytes.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,14 @@
 #include "base/result.h"
 #include "hash/git_sha1.h"
 #include "hash/sha256.h"
+#include "ingest/pipeline.h"
 #include "merkle/tree_builder.h"
 
 namespace vouchfs::ingest {
 
-inline constexpr std::size_t kReadBytes = 4U << 20;
+inline constexpr std::size_t kReadBytes = PipelineShape{}.buffer_bytes;
+inline constexpr std::size_t kFileBufferBytes = PipelineShape{}.buffers * kReadBytes;
+inline constexpr std::uint64_t kPipelineBytes = kFileBufferBytes;  // below, starting threads costs more than they save
 
 struct HashedFile {
   hash::Digest fsverity{};

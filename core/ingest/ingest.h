@@ -2,8 +2,8 @@
 // Layer:   core/ingest (5). Uses publisher, seal, formats, merkle, hash.
 // Errors:  not_found (no model), bad_format (dangling link, loop, special file, non-UTF-8 name, colliding names, --strict and a broken
 //          header), untrusted (a file that is not the publisher's), incomplete (a layer of an Ollama model is absent), changed (a file changed while it was read), io (unreadable file), busy (another ingest), cancelled. Nothing is published then.
-// Threads: one call a seal directory at a time (flock); uses `jobs` threads of its own. Progress callbacks come from any of them.
-// Cost:    one read of every byte; memory: jobs x about 8 MiB, plus the tensor table.
+// Threads: one call a seal directory at a time (flock); uses `jobs` threads of its own, and for each large file up to four more (hash_file.h).
+// Cost:    one read of every byte; memory: jobs x kFileBufferBytes (8 MiB), plus the tensor table.
 #pragma once
 
 #include <atomic>

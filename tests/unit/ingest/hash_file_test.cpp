@@ -35,34 +35,64 @@ TEST_P(HashFile, GivesWhatSha256sumAndFsverityGiveAndFsveritysTree) {
   EXPECT_EQ(done, GetParam());
 }
 
-// Around the block, the read buffer (4 MiB), and the size from which a second thread helps (8 MiB).
+// Around the block, the buffer of a read, the size from which threads share the work, and what goes round their ring twice.
 INSTANTIATE_TEST_SUITE_P(Sizes, HashFile,
-                         ::testing::Values(0U, 1U, 4096U, 4097U, kReadBytes - 1, kReadBytes, kReadBytes + 1, 2 * kReadBytes - 1, 2 * kReadBytes, 3 * kReadBytes + 4095));
+                         ::testing::Values(0U, 1U, 4096U, 4097U, kReadBytes - 1, kReadBytes, kReadBytes + 1, kPipelineBytes - 1, kPipelineBytes,
+                                           kPipelineBytes + 1, 2 * kPipelineBytes + kReadBytes + 4095));
 
 using HashFileFailing = HashFile;
 
 TEST_F(HashFileFailing, AShorterFileThanAnnouncedHasChanged) {
-  const std::string path = folder.write("file", test::random_bytes(5000, 1));
-  const auto hashed = hash(path, 5001);
-  ASSERT_FALSE(hashed);
-  EXPECT_EQ(hashed.error().code, ErrorCode::changed);
-  EXPECT_EQ(hashed.error().where.file, path);
+  for (const std::uint64_t bytes : {std::uint64_t{5000}, kPipelineBytes + 5000}) {
+    const std::string path = folder.write("file", test::random_bytes(bytes, 1));
+    for (const std::uint64_t announced : {bytes + 1, bytes + kReadBytes}) {
+      const auto hashed = hash(path, announced);
+      ASSERT_FALSE(hashed);
+      EXPECT_EQ(hashed.error().code, ErrorCode::changed);
+      EXPECT_EQ(hashed.error().where.file, path);
+    }
+  }
+}
+
+TEST_F(HashFileFailing, ALongerFileThanAnnouncedIsReadAsFarAsItWas) {
+  const auto content = test::random_bytes(kPipelineBytes + 5000, 1);
+  const std::string path = folder.write("file", content);
+  for (const std::size_t announced : {std::size_t{4999}, static_cast<std::size_t>(kPipelineBytes) + 4999}) {
+    done = 0;
+    const auto hashed = hash(path, announced);
+    ASSERT_TRUE(hashed);
+    EXPECT_EQ(hashed->sha256, hash::sha256(std::span(content).first(announced)));
+    EXPECT_EQ(done, announced);
+  }
 }
 
 TEST_F(HashFileFailing, AFailingSinkEndsALargeFile) {
-  const std::string path = folder.write("file", test::random_bytes(3 * kReadBytes, 1));
-  const auto hashed = hash(path, 3 * kReadBytes, [](std::uint64_t, std::span<const std::uint8_t>) -> Status { return fail(ErrorCode::io, "no room"); });
+  const std::string path = folder.write("file", test::random_bytes(2 * kPipelineBytes, 1));
+  const auto hashed = hash(path, 2 * kPipelineBytes, [](std::uint64_t, std::span<const std::uint8_t>) -> Status { return fail(ErrorCode::io, "no room"); });
   ASSERT_FALSE(hashed);
   EXPECT_EQ(hashed.error().message, "no room");
 }
 
+TEST_F(HashFileFailing, ALargeFileIsHashedAsGitDoesToo) {
+  const auto content = test::random_bytes(kPipelineBytes + 5000, 1);
+  const std::string path = folder.write("file", content);
+  const auto fd = open_at(AT_FDCWD, path, O_RDONLY, path);
+  const auto hashed = hash_file(fd->get(), content.size(), path, {}, {test::engine(), &done, &cancel, &stop}, true);
+  ASSERT_TRUE(hashed && hashed->git_sha1);
+  EXPECT_EQ(hash::to_hex(*hashed->git_sha1), test::first_word(test::run_tool({"git", "hash-object", "--no-filters", path})));
+}
+
 TEST_F(HashFileFailing, EndsWhenCancelledOrStopped) {
-  const std::string path = folder.write("file", test::random_bytes(5000, 1));
-  stop = true;
-  EXPECT_EQ(hash(path, 5000).error().code, ErrorCode::cancelled);
-  stop = false;
-  cancel.request();
-  EXPECT_EQ(hash(path, 5000).error().code, ErrorCode::cancelled);
+  for (const std::uint64_t bytes : {std::uint64_t{5000}, kPipelineBytes}) {
+    const std::string path = folder.write("file", test::random_bytes(bytes, 1));
+    stop = true;
+    EXPECT_EQ(hash(path, bytes).error().code, ErrorCode::cancelled);
+    stop = false;
+    CancelFlag requested;
+    requested.request();
+    const auto fd = open_at(AT_FDCWD, path, O_RDONLY, path);
+    EXPECT_EQ(hash_file(fd->get(), bytes, path, {}, {test::engine(), &done, &requested, &stop}).error().code, ErrorCode::cancelled);
+  }
   EXPECT_EQ(done, 0U);
 }
 
