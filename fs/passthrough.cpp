@@ -12,11 +12,11 @@
 namespace vouchfs::fs {
 namespace {
 
-constexpr std::uint32_t kInitExt = 1U << 30;           // FUSE_INIT_EXT: flags2 counts
+constexpr std::uint32_t kInitExt = 1U << 30;              // FUSE_INIT_EXT: flags2 counts
 constexpr std::uint32_t kPassthrough2 = 1U << (37 - 32);  // FUSE_PASSTHROUGH, bit 37 of both words
-constexpr std::uint32_t kStackDepth = 1;               // what lies below is no stacked file system itself
-constexpr std::uint32_t kOpenPassthrough = 1U << 7;    // FOPEN_PASSTHROUGH
-constexpr std::uint32_t kOpenNoFlush = 1U << 5;        // FOPEN_NOFLUSH
+constexpr std::uint32_t kStackDepth = 1;                  // what lies below is no stacked file system itself
+constexpr std::uint32_t kOpenPassthrough = 1U << 7;       // FOPEN_PASSTHROUGH
+constexpr std::uint32_t kOpenNoFlush = 1U << 5;           // FOPEN_NOFLUSH
 
 struct InitIn {  // struct fuse_init_in
   std::uint32_t major, minor, max_readahead, flags, flags2;

@@ -21,7 +21,11 @@ Pinner::~Pinner() {
 void Pinner::start() {
   ended_ = false;
   threads_ = start_threads(1, body_);
-  if (threads_.empty()) run();  // late, but pinned
+  if (!threads_.empty()) return;
+  ended_ = true;
+  log::warning("--pin has no effect: the system starts no thread for it");
+  progress_->leave(0, "the system starts no thread for it");
+  progress_->finish();
 }
 
 bool Pinner::stop(std::chrono::milliseconds patience) {
@@ -50,7 +54,7 @@ void Pinner::run() {
 void Pinner::leave(PinnedFile& file, std::uint64_t filled, const Error& why) {
   file.give_up();
   const std::string text = file.item().path + " is not pinned: " + why.describe();
-  if (progress_->leave(filled, text)) log::warning("--pin: " + text + "; it is served as without --pin, and so is what follows for the same reason");
+  if (progress_->leave(filled, text)) log::warning("--pin: " + text + "; it is served as without --pin");
 }
 
 // A file that does not fit would be answered with somebody's death.

@@ -26,8 +26,8 @@ struct PinItem {
 };
 
 struct PinPlan {
-  std::vector<PinItem> items;       // sorted by path
-  std::uint64_t bytes = 0;          // of the items
+  std::vector<PinItem> items;        // sorted by path
+  std::uint64_t bytes = 0;           // of the items
   std::uint64_t matching_files = 0;  // files that are wanted, those the limit leaves out included
 };
 

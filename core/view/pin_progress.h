@@ -10,21 +10,21 @@
 namespace vouchfs::view {
 
 enum class PinState {
-  off,      // nothing is pinned; `why` says why
+  off,  // nothing is pinned; `why` says why
   filling,
-  done,     // nothing more will be pinned
+  done,  // nothing more will be pinned
 };
 const char* to_string(PinState state) noexcept;
 
 struct PinFacts {
   PinState state = PinState::off;
-  std::string why;                   // why nothing, or not everything, is pinned; empty when all that was asked for is or will be
+  std::string why;  // why nothing, or not everything, is pinned; empty when all that was asked for is or will be
   std::uint64_t limit_bytes = 0;
   std::uint64_t matching_files = 0;  // that were asked for
   std::uint64_t planned_files = 0;   // of these, those that the limit has room for
   std::uint64_t planned_bytes = 0;
-  std::uint64_t filled_bytes = 0;    // verified and in memory, those of pinned files included
-  std::uint64_t pinned_files = 0;    // whole, sealed, and answered to new readers
+  std::uint64_t filled_bytes = 0;  // verified and in memory, those of pinned files included
+  std::uint64_t pinned_files = 0;  // whole, sealed, and answered to new readers
   std::uint64_t pinned_bytes = 0;
 };
 
@@ -40,7 +40,7 @@ class PinProgress {
 
  private:
   mutable std::mutex mutex_;
-  PinFacts facts_;      // guarded by mutex_
+  PinFacts facts_;     // guarded by mutex_
   bool left_ = false;  // guarded by mutex_
 };
 
