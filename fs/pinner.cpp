@@ -10,8 +10,8 @@
 
 namespace vouchfs::fs {
 
-Pinner::Pinner(PinnedFiles& files, std::shared_ptr<view::PinProgress> progress, PinKernel kernel)
-    : files_(files), progress_(std::move(progress)), kernel_(std::move(kernel)) {}
+Pinner::Pinner(PinnedFiles& files, std::shared_ptr<view::PinProgress> progress, PinKernel kernel, std::size_t most_descriptors)
+    : files_(files), progress_(std::move(progress)), kernel_(std::move(kernel)), keep_memory_(files.files().size() <= most_descriptors) {}
 
 Pinner::~Pinner() {
   cancel_.request();
@@ -74,6 +74,7 @@ Status Pinner::pin(PinnedFile& file) {
   VOUCHFS_TRY(seal_memory(memory->get(), item.node->bytes));
   VOUCHFS_ASSIGN(const BackingId backing, kernel_.open_backing(memory->get()));
   file.publish(backing);
+  if (!keep_memory_) file.give_up();  // the kernel has it
   progress_->pin(item.node->bytes);
   kernel_.forget_name(item.node->parent, item.node->name);
   return {};

@@ -28,7 +28,9 @@ struct PinKernel {
 
 class Pinner {
  public:
-  Pinner(PinnedFiles& files, std::shared_ptr<view::PinProgress> progress, PinKernel kernel);
+  // Where there are more files than most_descriptors, only the kernel keeps the memory of each that is published, and who found the file under
+  // its first id is served from the source.
+  Pinner(PinnedFiles& files, std::shared_ptr<view::PinProgress> progress, PinKernel kernel, std::size_t most_descriptors);
   // Waits for the thread, however long it takes.
   ~Pinner();
   Pinner(const Pinner&) = delete;
@@ -48,6 +50,7 @@ class Pinner {
   PinnedFiles& files_;
   const std::shared_ptr<view::PinProgress> progress_;
   const PinKernel kernel_;
+  const bool keep_memory_;
   const std::function<void()> body_ = [this] { run(); };
   CancelFlag cancel_;
   std::mutex mutex_;

@@ -16,6 +16,7 @@
 #include "fs/passthrough.h"
 #include "fs/pinner.h"
 #include "fs/readahead.h"
+#include "source/handle_pool.h"
 
 namespace vouchfs::fs {
 namespace {
@@ -162,7 +163,7 @@ void Session::Impl::prepare_pins() {
   if (outlook.state == view::PinState::off) return;
   pin_device = device_of_mount(options.mount_point);
   context.pins.expect(plan);
-  pinner = std::make_unique<Pinner>(context.pins, pin_progress, pin_kernel());
+  pinner = std::make_unique<Pinner>(context.pins, pin_progress, pin_kernel(), source::HandlePool::usual_capacity());
 }
 
 PinKernel Session::Impl::pin_kernel() const {

@@ -5,8 +5,10 @@ import hashlib
 import json
 import mmap
 import os
+import random
 import shutil
 import signal
+import threading
 
 import mounts
 
@@ -200,6 +202,47 @@ class TestReadersWhoCameBefore(SlowSource):
             self.assert_filling(mount)
             self.faulty.tell("clear")
             self.wait_filled(mount)
+
+
+class TestManyFilesAndReaders(PinCase):
+    """Names are looked up, listed, opened and read by many threads while one file after the other changes over."""
+
+    FILES = 600  # more than the daemon may hold descriptors for
+
+    def test_every_byte_is_right_all_the_time(self):
+        names = ["d%d/%03d.bin" % (i % 5, i) for i in range(self.FILES)]
+        model = self.make_model(sizes=[(name, 5000 + i) for i, name in enumerate(names)] + [("z.bin", 20 * MIB)])
+        good = self.seal_and_keep(model)
+        right = {name: mounts.read_file(os.path.join(good, name)) for name in names}
+        wrong, rounds = [], [0] * 8
+        with self.mount(model, "--pin", prefix=("prlimit", "--nofile=1024:1024")) as mount:
+            done = threading.Event()
+
+            def read(number):
+                order = random.Random(number).sample(names, len(names))
+                while not wrong and (rounds[number] == 0 or not done.is_set()):
+                    for name in order:
+                        try:
+                            if number % 2:
+                                sum(1 for _ in os.scandir(os.path.dirname(mount / name)))
+                            if mounts.read_file(mount / name) != right[name]:
+                                wrong.append((name, "wrong bytes"))
+                        except OSError as error:
+                            wrong.append((name, error))
+                    rounds[number] += 1
+            threads = [threading.Thread(target=read, args=(number,)) for number in range(len(rounds))]
+            for thread in threads:
+                thread.start()
+            try:
+                pin = self.wait_filled(mount)
+            finally:
+                done.set()
+                for thread in threads:
+                    thread.join()
+            self.assertEqual(wrong[:3], [])
+            self.assertEqual(pin["pinned_files"], self.FILES + 1)
+            self.assertEqual(self.memory_files(mount), [])
+            self.assertEqual(self.reads_during(mount, lambda: [self.assertEqual(mounts.read_file(mount / name), right[name]) for name in names]), 0)
 
 
 class TestEndWhileFilling(SlowSource):

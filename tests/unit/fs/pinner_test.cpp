@@ -39,7 +39,7 @@ class PinnerTest : public testing::Test {
   }
   // Lets the thread come to its end.
   void run() {
-    Pinner pinner(files_, progress_, kernel_);
+    Pinner pinner(files_, progress_, kernel_, descriptors_);
     pinner.start();
     ASSERT_TRUE(view::test::eventually([this] { return progress_->snapshot().state == PinState::done; }));
     ASSERT_TRUE(pinner.stop(kLong));
@@ -67,6 +67,7 @@ class PinnerTest : public testing::Test {
   PinnedFiles files_;
   std::shared_ptr<view::PinProgress> progress_;
   PinKernel kernel_;
+  std::size_t descriptors_ = 3;
   std::vector<int> registered_;                                   // the seals of each
   std::vector<std::pair<std::string, std::uint64_t>> forgotten_;  // and the id that was shown by then
 };
@@ -95,6 +96,16 @@ TEST_F(PinnerTest, FillsInOrderSealsAndOnlyThenShowsTheTwin) {
   EXPECT_EQ(facts.pinned_bytes, a_.size() + b_.size() + c_.size());
   EXPECT_EQ(facts.filled_bytes, facts.pinned_bytes);
   EXPECT_EQ(facts.why, "");
+}
+
+TEST_F(PinnerTest, OfMoreFilesThanDescriptorsOnlyTheKernelKeepsTheMemory) {
+  descriptors_ = 2;
+  run();
+  EXPECT_EQ(progress_->snapshot().pinned_files, 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_FALSE(from_memory(i, 0, 1));
+    EXPECT_EQ(files_.shown_id(*item(i).node), item(i).twin);
+  }
 }
 
 TEST_F(PinnerTest, ADamagedFileStaysAsItWasAndItsMemoryIsGivenBack) {
@@ -126,7 +137,7 @@ TEST_F(PinnerTest, StopsBetweenTwoPiecesAndSaysWhenItCannot) {
     reached = true;
     const std::lock_guard wait(gate);
   };
-  Pinner pinner(files_, progress_, kernel_);
+  Pinner pinner(files_, progress_, kernel_, descriptors_);
   pinner.start();
   ASSERT_TRUE(view::test::eventually([&] { return reached.load(); }));
   EXPECT_FALSE(pinner.stop(std::chrono::milliseconds(1)));
