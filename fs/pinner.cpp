@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "fs/sealed_memory.h"
 #include "view/pin_fill.h"
+#include "view/sealed_model.h"
 
 namespace vouchfs::fs {
 
@@ -57,6 +58,8 @@ void Pinner::leave(PinnedFile& file, std::uint64_t filled, const Error& why) {
   if (progress_->leave(filled, text)) log::warning("--pin: " + text + "; it is served as without --pin");
 }
 
+namespace {
+
 // A file that does not fit would be answered with somebody's death.
 Status check_room(const view::PinItem& item) {
   const auto room = memory_room();
@@ -64,7 +67,29 @@ Status check_room(const view::PinItem& item) {
   return fail(ErrorCode::other, "only " + format_bytes(*room) + " of memory are left for its " + format_bytes(item.node->bytes));
 }
 
+}  // namespace
+
 Status Pinner::pin(PinnedFile& file) {
+  const view::Node& node = *file.item().node;
+  auto backing = pin_source(file);
+  if (backing) progress_->fill(node.bytes);
+  if (!backing) backing = pin_memory(file);
+  if (!backing) return fail(std::move(backing).error());
+  file.publish(*backing);
+  if (!keep_memory_) file.give_up();  // the kernel has it
+  progress_->pin(node.bytes);
+  kernel_.forget_name(node.parent, node.name);
+  return {};
+}
+
+Result<BackingId> Pinner::pin_source(const PinnedFile& file) const {
+  const view::Node& node = *file.item().node;
+  VOUCHFS_ASSIGN(const UniqueFd source, node.model->file(node.file_index).source().open_file());
+  if (!kernel_verifies(kernel_.ask_verity(source.get()), node.fsverity)) return fail(ErrorCode::unsupported, "is not verified by the kernel", node.name);
+  return kernel_.open_backing(source.get());
+}
+
+Result<BackingId> Pinner::pin_memory(PinnedFile& file) {
   const view::PinItem& item = file.item();
   VOUCHFS_TRY(check_room(item));
   VOUCHFS_ASSIGN(UniqueFd made, make_memory(item.path));
@@ -72,12 +97,7 @@ Status Pinner::pin(PinnedFile& file) {
   file.begin(memory);
   VOUCHFS_TRY(fill(file, memory->get()));
   VOUCHFS_TRY(seal_memory(memory->get(), item.node->bytes));
-  VOUCHFS_ASSIGN(const BackingId backing, kernel_.open_backing(memory->get()));
-  file.publish(backing);
-  if (!keep_memory_) file.give_up();  // the kernel has it
-  progress_->pin(item.node->bytes);
-  kernel_.forget_name(item.node->parent, item.node->name);
-  return {};
+  return kernel_.open_backing(memory->get());
 }
 
 Status Pinner::fill(PinnedFile& file, int memory) {

@@ -14,6 +14,7 @@
 
 #include "base/cancel.h"
 #include "base/result.h"
+#include "fs/kernel_verity.h"
 #include "fs/pinned_files.h"
 #include "view/pin_progress.h"
 
@@ -21,6 +22,7 @@ namespace vouchfs::fs {
 
 // What it asks of the kernel.
 struct PinKernel {
+  std::function<VerityAnswer(int file)> ask_verity;
   std::function<Result<BackingId>(int file)> open_backing;
   // Forgets a name, so that the next who uses it looks it up again. May wait for look-ups that are under way in the folder.
   std::function<void(std::uint64_t parent, const std::string& name)> forget_name;
@@ -42,8 +44,11 @@ class Pinner {
 
  private:
   void run();
-  // Fills, seals, registers and publishes one file. Fails as fill_pinned does, and when there is no memory for it.
+  // Puts one file where the kernel can read it: nowhere when it verifies the source's file itself, else into sealed memory. Fails as
+  // fill_pinned does, and when there is no memory for it.
   Status pin(PinnedFile& file);
+  Result<BackingId> pin_source(const PinnedFile& file) const;
+  Result<BackingId> pin_memory(PinnedFile& file);
   Status fill(PinnedFile& file, int memory);
   void leave(PinnedFile& file, std::uint64_t filled, const Error& why);
 

@@ -167,7 +167,7 @@ void Session::Impl::prepare_pins() {
 }
 
 PinKernel Session::Impl::pin_kernel() const {
-  return {[this](int file) { return open_backing(fuse_session_fd(session), file); },
+  return {ask_verity, [this](int file) { return open_backing(fuse_session_fd(session), file); },
           [this](std::uint64_t parent, const std::string& name) { fuse_lowlevel_notify_inval_entry(session, parent, name.c_str(), name.size()); }};
 }
 

@@ -114,6 +114,13 @@ class TestPinnedReads(PinCase):
             os.unlink(os.path.join(self.model, "c.json"))
             self.assert_same(mount)
 
+    def test_a_digest_that_only_a_fuse_file_system_vouches_for_is_not_taken(self):
+        """A mount of vouchfs answers FS_IOC_MEASURE_VERITY with the right digest, as any FUSE file system could; its files are copied all the same."""
+        with self.mount(self.model) as below, self.mount(below.path, "--pin", "--seal", os.path.join(self.model, ".vouch")) as mount:
+            self.assertEqual(self.wait_filled(mount)["pinned_files"], 3)
+            self.assertEqual(len(self.memory_files(mount)), 3)
+            self.assert_same(mount)
+
     def test_globs_choose_and_may_be_repeated(self):
         for options, pinned in ((("--pin=*.bin",), 2), (("--pin=a.bin", "--pin=*.json"), 2), (("-o", "pin=sub/*"), 1), (("-o", "pin"), 3), (("--pin=*",), 3)):
             with self.subTest(options=options), self.mount(self.model, *options) as mount:

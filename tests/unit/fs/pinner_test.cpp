@@ -8,6 +8,7 @@
 
 #include "fs/sealed_memory.h"
 #include "unit/view/test_model.h"
+#include "view/sealed_model.h"
 
 namespace vouchfs::fs {
 namespace {
@@ -32,6 +33,7 @@ class PinnerTest : public testing::Test {
     plan_ = view::plan_pins(*mounted_.view, request);
     files_.expect(plan_);
     progress_ = std::make_shared<view::PinProgress>(view::pin_outlook(plan_, request, {}));
+    kernel_.ask_verity = ask_verity;
     kernel_.open_backing = [this](int file) -> Result<BackingId> {
       return registered_.push_back(::fcntl(file, F_GET_SEALS) & kAllSeals), static_cast<BackingId>(registered_.size());
     };
@@ -108,6 +110,28 @@ TEST_F(PinnerTest, OfMoreFilesThanDescriptorsOnlyTheKernelKeepsTheMemory) {
   }
 }
 
+TEST_F(PinnerTest, WhatTheKernelVerifiesItselfNeedsNoMemory) {
+  const hash::Digest digest = item(1).node->fsverity;  // of b.bin
+  kernel_.ask_verity = [&](int) {
+    VerityAnswer answer{true, true, 1, 32, {}};
+    std::copy(digest.begin(), digest.end(), answer.digest.begin());
+    return answer;
+  };
+  std::vector<off_t> sizes;
+  kernel_.open_backing = [&](int file) -> Result<BackingId> {
+    struct stat facts {};
+    EXPECT_EQ(::fstat(file, &facts), 0);
+    EXPECT_EQ(::fcntl(file, F_GETFL) & O_ACCMODE, sizes.size() == 1 ? O_RDONLY : O_RDWR) << "the model's file is given for reading only";
+    return sizes.push_back(facts.st_size), static_cast<BackingId>(sizes.size());
+  };
+  run();
+  EXPECT_EQ(sizes.size(), 3U);
+  EXPECT_FALSE(from_memory(1, 0, 1)) << "b.bin is read where it lies";
+  EXPECT_TRUE(from_memory(0, 0, 1)) << "the digest of another file does not count";
+  EXPECT_EQ(files_.shown_id(*item(1).node), item(1).twin);
+  EXPECT_EQ(progress_->snapshot().filled_bytes, a_.size() + b_.size() + c_.size());
+}
+
 TEST_F(PinnerTest, ADamagedFileStaysAsItWasAndItsMemoryIsGivenBack) {
   view::test::flip(model_ + "/a.bin", 2'500'000);
   run();
@@ -145,6 +169,33 @@ TEST_F(PinnerTest, StopsBetweenTwoPiecesAndSaysWhenItCannot) {
   EXPECT_TRUE(pinner.stop(kLong));
   EXPECT_EQ(registered_.size(), 1U) << "the next file was not begun";
   EXPECT_EQ(progress_->snapshot().state, PinState::filling);
+}
+
+TEST(KernelVerityTest, CountsOnlyWhenBothAnswersAreThereAndTheDigestIsTheSealedOne) {
+  hash::Digest sealed{};
+  sealed[0] = 7;
+  VerityAnswer right{true, true, 1, 32, {}};
+  right.digest[0] = 7;
+  EXPECT_TRUE(kernel_verifies(right, sealed));
+  const auto but = [&](auto change) {
+    VerityAnswer other = right;
+    change(other);
+    return kernel_verifies(other, sealed);
+  };
+  EXPECT_FALSE(but([](VerityAnswer& answer) { answer.attribute = false; }));
+  EXPECT_FALSE(but([](VerityAnswer& answer) { answer.measured = false; }));
+  EXPECT_FALSE(but([](VerityAnswer& answer) { answer.algorithm = 2; }));
+  EXPECT_FALSE(but([](VerityAnswer& answer) { answer.digest_bytes = 64; }));
+  EXPECT_FALSE(but([](VerityAnswer& answer) { answer.digest[31] = 1; }));
+}
+
+TEST(KernelVerityTest, AFileWithoutItSaysSo) {
+  const auto memory = make_memory("plain");
+  ASSERT_TRUE(memory);
+  const VerityAnswer answer = ask_verity(memory->get());
+  EXPECT_FALSE(answer.attribute);
+  EXPECT_FALSE(answer.measured);
+  EXPECT_FALSE(ask_verity(-1).measured);
 }
 
 TEST(SealedMemoryTest, NobodyCanChangeItAfterwards) {
