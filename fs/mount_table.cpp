@@ -53,6 +53,11 @@ std::optional<MountRow> find_mount(const std::string& mount_point) {
   return found;
 }
 
+void abort_connection(const std::string& device) {
+  std::ofstream knob("/sys/fs/fuse/connections/" + device.substr(device.find(':') + 1) + "/abort");
+  knob << "1" << std::flush;
+}
+
 std::string resolve_mount_point(const std::string& path) {
   namespace stdfs = std::filesystem;
   std::error_code failed;

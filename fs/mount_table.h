@@ -20,6 +20,8 @@ struct MountRow {
 std::vector<MountRow> read_mount_table();
 // The topmost mount on exactly this absolute path, or nullopt.
 std::optional<MountRow> find_mount(const std::string& mount_point);
+// Ends the FUSE connection of a device, whose waiting requests then fail. Only root may.
+void abort_connection(const std::string& device);
 // Absolute path of a mount point with its parent's links resolved, without asking what is mounted there.
 std::string resolve_mount_point(const std::string& path);
 

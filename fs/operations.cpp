@@ -36,17 +36,24 @@ view::Caller caller_of(fuse_req_t request) {
   return {ctx->pid, ctx->uid};
 }
 
+// A pinned file has two ids.
+const Node* find_node(const Context& context, fuse_ino_t id) {
+  if (const Node* node = context.view.find(id)) return node;
+  const PinnedFile* pinned = context.pins.find(id);
+  return pinned == nullptr ? nullptr : pinned->item().node;
+}
+
 const Node* node_or_reply(fuse_req_t request, fuse_ino_t id) {
-  const Node* node = context_of(request).view.find(id);
+  const Node* node = find_node(context_of(request), id);
   if (node == nullptr) fuse_reply_err(request, ESTALE);
   return node;
 }
 
-fuse_entry_param entry_for(const Node* node) {
+fuse_entry_param entry_for(const Context& context, const Node* node) {
   fuse_entry_param entry{};  // ino 0: the name is not there, and the kernel may remember that
   entry.attr_timeout = entry.entry_timeout = kForever;
   if (node != nullptr) {
-    entry.ino = node->id;
+    entry.ino = context.pins.shown_id(*node);
     entry.attr = to_stat(*node);
   }
   return entry;
@@ -67,7 +74,7 @@ void guarded(fuse_req_t request, Body body) {
   if (failed != 0) fuse_reply_err(request, failed);
 }
 
-void init(void*, fuse_conn_info* conn) {
+void init([[maybe_unused]] void* userdata, fuse_conn_info* conn) {
   const auto want = [conn](unsigned capability, bool on) {
     if (on && (conn->capable & capability) != 0) conn->want |= capability;
     if (!on) conn->want &= ~capability;
@@ -80,18 +87,22 @@ void init(void*, fuse_conn_info* conn) {
   want(FUSE_CAP_PARALLEL_DIROPS, true);
   want(FUSE_CAP_READDIRPLUS, true);
   want(FUSE_CAP_READDIRPLUS_AUTO, true);
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
+  want(FUSE_CAP_PASSTHROUGH, static_cast<Context*>(userdata)->transport.passthrough_agreed());  // older ones: Transport does it
+#endif
   conn->max_write = kMaxRequestBytes;
   conn->max_background = kMaxBackground;
   conn->congestion_threshold = kMaxBackground * 3 / 4;
 }
 
 void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
-  const view::MountView& view = context_of(request).view;
+  const Context& context = context_of(request);
   const Node* folder = node_or_reply(request, parent);
   if (folder == nullptr) return;
   const std::string_view wanted(name);
-  const Node* node = wanted == "." ? folder : wanted == ".." ? view.find(folder->parent) : view.lookup(parent, wanted);
-  const fuse_entry_param entry = entry_for(node);
+  const Node* node = wanted == "." ? folder : wanted == ".." ? context.view.find(folder->parent) : context.view.lookup(parent, wanted);
+  fuse_entry_param entry = entry_for(context, node);
+  if (wanted == ".") entry.ino = parent;  // a file handle that was resolved again keeps its id
   fuse_reply_entry(request, &entry);
 }
 
@@ -111,6 +122,13 @@ void open_live(fuse_req_t request, const Node& node, fuse_file_info* info) {
   });
 }
 
+// Opens of a pinned file's second id go to its memory, and never to us: the kernel does not let one id be read both ways.
+void open_pinned(fuse_req_t request, const PinnedFile& file, fuse_file_info* info) {
+  const BackingId backing = file.backing();
+  if (backing == 0) return void(fuse_reply_err(request, ESTALE));  // a handle of an earlier mount
+  reply_open_passthrough(request, info, backing);
+}
+
 void open(fuse_req_t request, fuse_ino_t id, fuse_file_info* info) {
   const Node* node = node_or_reply(request, id);
   if (node == nullptr) return;
@@ -118,6 +136,7 @@ void open(fuse_req_t request, fuse_ino_t id, fuse_file_info* info) {
   info->fh = 0;
   info->noflush = 1;
   if (node->kind == NodeKind::live_file) return open_live(request, *node, info);
+  if (id != node->id) return open_pinned(request, *context_of(request).pins.find(id), info);
   guarded(request, [&] {
     if (node->kind == NodeKind::sealed_file) {
       const Status allowed = node->model->check_open(node->file_index, caller_of(request));
@@ -139,10 +158,23 @@ void reply_part(fuse_req_t request, std::string_view content, std::size_t size, 
   fuse_reply_buf(request, part.data(), part.size());
 }
 
+// Bytes that the fill of a pinned file has verified already are copied from there. True when they were and the reply was sent.
+bool read_pinned(fuse_req_t request, const Node& node, std::size_t size, off_t offset, AlignedBuffer& buffer) {
+  const PinnedFile* file = context_of(request).pins.find(node.id);
+  const auto at = static_cast<std::uint64_t>(offset);
+  if (file == nullptr || at >= node.bytes) return false;
+  const auto bytes = buffer.span().first(static_cast<std::size_t>(std::min<std::uint64_t>(size, node.bytes - at)));
+  if (!file->read(at, bytes)) return false;
+  context_of(request).view.runtime().counters.bytes_served.fetch_add(bytes.size(), std::memory_order_relaxed);
+  fuse_reply_buf(request, reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return true;
+}
+
 void read_sealed(fuse_req_t request, const Node& node, std::size_t size, off_t offset) {
   view::Runtime& runtime = context_of(request).view.runtime();
   runtime.counters.reads.fetch_add(1, std::memory_order_relaxed);
   auto buffer = runtime.buffers.lease(size + 2 * kBlockBytes);
+  if (read_pinned(request, node, size, offset, *buffer)) return;
   const auto bytes = node.model->serve(node.file_index, static_cast<std::uint64_t>(offset), size, *buffer, caller_of(request));
   if (!bytes) return void(fuse_reply_err(request, to_errno(bytes.error())));
   std::array<iovec, verify::ByteParts::kMost> parts{};
@@ -209,7 +241,7 @@ void readdir(fuse_req_t request, fuse_ino_t id, std::size_t size, off_t offset, 
 
 void readdirplus(fuse_req_t request, fuse_ino_t id, std::size_t size, off_t offset, fuse_file_info*) {
   list(request, id, size, offset, [request](char* at, std::size_t room, const char* name, const Node& node, off_t cookie) {
-    const fuse_entry_param entry = entry_for(&node);
+    const fuse_entry_param entry = entry_for(context_of(request), &node);
     return fuse_add_direntry_plus(request, at, room, name, &entry, cookie);
   });
 }

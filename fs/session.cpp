@@ -11,14 +11,19 @@
 
 #include "base/log.h"
 #include "fs/context.h"
+#include "fs/mount_table.h"
 #include "fs/operations.h"
+#include "fs/passthrough.h"
+#include "fs/pinner.h"
 #include "fs/readahead.h"
+#include "source/handle_pool.h"
 
 namespace vouchfs::fs {
 namespace {
 
 constexpr unsigned kFewestThreads = 8;
 constexpr unsigned kMostThreads = 32;
+constexpr std::chrono::seconds kPatience{2};  // with the thread that pins, at the end
 
 ssize_t read_hook(int fd, void* buffer, std::size_t length, void* userdata) { return static_cast<Context*>(userdata)->transport.read(fd, buffer, length); }
 
@@ -54,11 +59,22 @@ unsigned worker_count(unsigned wanted) {
   return std::clamp(4 * std::thread::hardware_concurrency(), kFewestThreads, kMostThreads);
 }
 
+// Why nothing can be pinned; empty when it can.
+std::string pin_obstacle(const Transport& transport, int device_fd) {
+  if (!transport.passthrough_agreed()) return "the kernel does not offer FUSE passthrough (Linux 6.9 or newer with CONFIG_FUSE_PASSTHROUGH)";
+  const Status tried = try_passthrough(device_fd);
+  if (tried) return {};
+  return tried.error().sys_errno == EPERM ? "the kernel allows FUSE passthrough only to root (CAP_SYS_ADMIN)" : tried.error().describe();
+}
+
 }  // namespace
 
 struct Session::Impl {
-  explicit Impl(view::MountView& view, SessionOptions options_in) : options(std::move(options_in)), context(view) {}
+  explicit Impl(view::MountView& view, SessionOptions options_in) : options(std::move(options_in)), context(view) {
+    if (options.pin) context.transport.want_passthrough();
+  }
   ~Impl() {
+    pinner.reset();
     if (session == nullptr) return;
     fuse_remove_signal_handlers(session);
     fuse_session_unmount(session);
@@ -70,9 +86,15 @@ struct Session::Impl {
   SessionOptions options;
   Context context;
   fuse_session* session = nullptr;
+  std::shared_ptr<view::PinProgress> pin_progress;  // null when nothing was asked for
+  std::optional<std::string> pin_device;            // of the mount, for the end
+  std::unique_ptr<Pinner> pinner;                   // null when nothing can be pinned
 
   Status attach();
   Status answer_init();
+  void prepare_pins();
+  PinKernel pin_kernel() const;
+  void stop_pinning();
   void raise_readahead();
   void tell_view();
 };
@@ -130,12 +152,39 @@ void Session::Impl::raise_readahead() {
               readahead_knob(*device));
 }
 
+// One line says why, when not all that was asked for is going to be pinned.
+void Session::Impl::prepare_pins() {
+  if (!options.pin) return;
+  const view::PinPlan plan = view::plan_pins(context.view, *options.pin);
+  const view::PinFacts outlook = view::pin_outlook(plan, *options.pin, pin_obstacle(context.transport, fuse_session_fd(session)));
+  if (!outlook.why.empty())
+    log::warning((outlook.state == view::PinState::off ? "--pin has no effect: " : "--pin: ") + outlook.why);
+  pin_progress = std::make_shared<view::PinProgress>(outlook);
+  if (outlook.state == view::PinState::off) return;
+  pin_device = device_of_mount(options.mount_point);
+  context.pins.expect(plan);
+  pinner = std::make_unique<Pinner>(context.pins, pin_progress, pin_kernel(), source::HandlePool::usual_capacity());
+}
+
+PinKernel Session::Impl::pin_kernel() const {
+  return {ask_verity, [this](int file) { return open_backing(fuse_session_fd(session), file); },
+          [this](std::uint64_t parent, const std::string& name) { fuse_lowlevel_notify_inval_entry(session, parent, name.c_str(), name.size()); }};
+}
+
+// The thread may be waiting for a look-up that nobody answers any more: then the connection has to end first.
+void Session::Impl::stop_pinning() {
+  if (pinner == nullptr || pinner->stop(kPatience)) return;
+  if (pin_device) abort_connection(*pin_device);
+  pinner.reset();
+}
+
 void Session::Impl::tell_view() {
   view::MountFacts facts;
   facts.mount_point = options.mount_point;
   facts.worker_pid = ::getpid();
   facts.version = VOUCHFS_VERSION;
   facts.libfuse_version = libfuse_version();
+  facts.pin = pin_progress;
   if (const auto device = device_of_mount(options.mount_point)) facts.readahead_kb = read_readahead_kb(*device).value_or(0);
   context.view.set_facts(std::move(facts));
 }
@@ -143,13 +192,16 @@ void Session::Impl::tell_view() {
 Status Session::serve(const std::function<void()>& on_ready) {
   VOUCHFS_TRY(impl_->answer_init());
   impl_->raise_readahead();
+  impl_->prepare_pins();
   impl_->tell_view();
   on_ready();
+  if (impl_->pinner) impl_->pinner->start();
   fuse_loop_config* config = fuse_loop_cfg_create();
   fuse_loop_cfg_set_max_threads(config, worker_count(impl_->options.threads));
   fuse_loop_cfg_set_clone_fd(config, 0);  // a request read through a cloned descriptor dies with its reader
   const int ended = fuse_session_loop_mt(impl_->session, config);
   fuse_loop_cfg_destroy(config);
+  impl_->stop_pinning();
   // Positive: the number of the signal that ended it, which is a way to ask for the end.
   if (ended < 0) return fail(errno_error(-ended, "the FUSE session ended", impl_->options.mount_point));
   return {};

@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "view/mount_view.h"
+#include "view/pin_plan.h"
 
 namespace vouchfs::fs {
 
@@ -23,6 +25,7 @@ struct SessionOptions {
   std::vector<std::string> extra;  // further mount options for the kernel: "noexec", "noatime"
   std::uint64_t readahead_kb = 0;  // 0: leave the kernel's 128
   unsigned threads = 0;            // workers at most; 0: chosen
+  std::optional<view::PinRequest> pin;  // files to keep in memory for the kernel to serve by itself
 };
 
 class Session {

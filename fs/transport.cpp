@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "fs/passthrough.h"
+
 namespace vouchfs::fs {
 
 ssize_t Transport::read(int fd, void* buffer, std::size_t length) {
@@ -36,6 +38,8 @@ ssize_t Transport::write(int fd, const iovec* parts, int count) {
   return ::writev(fd, parts, count);
 }
 
+bool Transport::passthrough_agreed() const { return passthrough_wanted_ && offers_passthrough(init_request_); }
+
 // libfuse 3.10 to 3.16 ask for parallel directory operations but never write the flag into the reply.
 ssize_t Transport::write_init_reply(int fd, const iovec* parts, int count) {
   init_unique_.store(0, std::memory_order_release);
@@ -46,6 +50,7 @@ ssize_t Transport::write_init_reply(int fd, const iovec* parts, int count) {
   std::memcpy(&flags, body.data() + flags_at, sizeof flags);
   flags |= FUSE_PARALLEL_DIROPS;
   std::memcpy(body.data() + flags_at, &flags, sizeof flags);
+  if (passthrough_agreed()) accept_passthrough(body);
   const iovec patched[2] = {parts[0], {body.data(), body.size()}};
   return ::writev(fd, patched, 2);
 }

@@ -22,6 +22,10 @@ class Transport {
   // One reply or notification to the device.
   ssize_t write(int fd, const iovec* parts, int count);
 
+  // Before INIT: agree on passthrough when the kernel offers it.
+  void want_passthrough() noexcept { passthrough_wanted_ = true; }
+  bool passthrough_agreed() const;
+
   // The INIT request as the kernel sent it; empty before it came.
   const std::vector<std::uint8_t>& init_request() const noexcept { return init_request_; }
 
@@ -31,6 +35,7 @@ class Transport {
   ssize_t write_init_reply(int fd, const iovec* parts, int count);
 
   std::atomic<std::uint64_t>& requests_;
+  bool passthrough_wanted_ = false;  // const once INIT came
   std::vector<std::uint8_t> init_request_;
   std::atomic<std::uint64_t> init_unique_{0};
 };

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "base/memory_room.h"
 #include "fs/mount_table.h"
 #include "fs/session.h"
 #include "mount_tools/background.h"
@@ -32,6 +33,8 @@ struct Options {
   std::optional<std::string> digest;  // an empty word is a digest too, and malformed: a script's empty variable must not unpin
   std::string on_known_bad;
   std::string tree_cache;
+  std::vector<std::string> pin;
+  std::string pin_limit;
   std::vector<std::string> lists;
   bool foreground = false;
 };
@@ -66,6 +69,21 @@ Result<view::KnownBadPolicy> policy_of(const std::string& word) {
 
 std::string first_of(const std::string& flag, const std::optional<std::string>& listed) { return flag.empty() ? listed.value_or("") : flag; }
 
+// Without a limit that is named: half of what there is, so that readers and their own memory have the other half.
+Result<std::optional<view::PinRequest>> pin_request(const Options& options, const MountOptions& listed) {
+  view::PinRequest request;
+  for (const auto* globs : {&options.pin, &listed.pin})
+    for (const std::string& glob : *globs)
+      if (glob != "false") request.globs.push_back(glob == "true" ? "*" : glob);  // as a configuration file may say it
+  const std::string limit = first_of(options.pin_limit, listed.pin_limit);
+  if (!limit.empty()) {
+    VOUCHFS_ASSIGN(request.limit_bytes, parse_bytes(limit));
+  } else {
+    request.limit_bytes = memory_room().value_or(0) / 2;
+  }
+  return request.globs.empty() ? std::nullopt : std::optional(std::move(request));
+}
+
 Result<Plan> make_plan(const Options& options) {
   std::string list;
   for (const std::string& part : options.lists) list += (list.empty() ? "" : ",") + part;
@@ -94,6 +112,7 @@ Result<Plan> make_plan(const Options& options) {
   plan.session.allow_other = ::geteuid() == 0 || listed.allow_other;
   plan.session.extra = listed.kernel;
   plan.session.readahead_kb = kReadaheadKb;
+  VOUCHFS_ASSIGN(plan.session.pin, pin_request(options, listed));
   return plan;
 }
 
@@ -159,6 +178,9 @@ Run add_mount(CLI::App& app) {
   app.add_option("--on-known-bad", options->on_known_bad, "open() of a file with known-bad blocks: refuse (default) or serve")->type_name("refuse|serve");
   app.add_option("--tree-cache", options->tree_cache, "keep at most so much of the trees in memory; 1/128 of the models, 4M to 64M, when absent")
       ->type_name("SIZE");
+  app.add_flag("--pin{*}", options->pin, "keep verified files in memory, those whose path matches GLOB or all; the kernel then serves them by itself (root)")
+      ->type_name("[=GLOB]");
+  app.add_option("--pin-limit", options->pin_limit, "pin at most so much; half of the memory that is available when absent")->type_name("SIZE");
   app.add_flag("-f,--foreground", options->foreground, "stay in front; SIGINT and SIGTERM unmount");
   app.add_option("-o", options->lists, "mount options, separated by commas; see mount.vouchfs(8)")->type_name("OPTS")->take_all()->allow_extra_args(false);
   return [options](Output& output) { return run_mount(*options, output); };

@@ -40,11 +40,12 @@ bool take_value(const std::string& word, MountOptions& options) {
   if (equals == std::string::npos) return false;
   std::string key = word.substr(0, equals);
   std::replace(key.begin(), key.end(), '_', '-');
-  const std::array<std::pair<std::string_view, std::optional<std::string>*>, 5> takers = {{{"seal", &options.seal},
+  const std::array<std::pair<std::string_view, std::optional<std::string>*>, 6> takers = {{{"seal", &options.seal},
                                                                                            {"digest", &options.digest},
                                                                                            {"revision", &options.revision},
                                                                                            {"on-known-bad", &options.on_known_bad},
-                                                                                           {"tree-cache", &options.tree_cache}}};
+                                                                                           {"tree-cache", &options.tree_cache},
+                                                                                           {"pin-limit", &options.pin_limit}}};
   const auto taker = std::find_if(takers.begin(), takers.end(), [&](const auto& each) { return each.first == key; });
   if (taker != takers.end()) *taker->second = word.substr(equals + 1);
   return taker != takers.end();
@@ -58,6 +59,8 @@ Result<MountOptions> parse_mount_options(const std::string& list) {
     if (take_value(word, options) || without_effect(word)) continue;
     if (word == "allow_other") {
       options.allow_other = true;
+    } else if (word == "pin" || word.starts_with("pin=")) {
+      options.pin.push_back(word == "pin" ? "*" : word.substr(4));
     } else if (std::find(kHandedOn.begin(), kHandedOn.end(), word) != kHandedOn.end()) {
       options.kernel.push_back(word);
     } else {

@@ -17,6 +17,8 @@ struct MountOptions {
   std::optional<std::string> on_known_bad;  // on-known-bad=refuse|serve
   std::optional<std::string> revision;      // revision=REV
   std::optional<std::string> tree_cache;    // tree-cache=SIZE
+  std::vector<std::string> pin;             // pin, or pin=GLOB, any number of times
+  std::optional<std::string> pin_limit;     // pin-limit=SIZE
   bool allow_other = false;
   std::vector<std::string> kernel;  // noexec, noatime …: handed on
 };

@@ -10,7 +10,7 @@ namespace vouchfs::observe {
 struct Counters {
   std::atomic<std::uint64_t> requests{0};          // FUSE requests of any kind
   std::atomic<std::uint64_t> reads{0};             // READ requests
-  std::atomic<std::uint64_t> bytes_served{0};      // bytes given to readers
+  std::atomic<std::uint64_t> bytes_served{0};      // bytes given to readers, or put into pinned memory
   std::atomic<std::uint64_t> bytes_verified{0};    // bytes hashed and found right
   std::atomic<std::uint64_t> corrupt_blocks{0};    // blocks that failed, repeats from the known-bad table aside
   std::atomic<std::uint64_t> failed_reads{0};      // READ requests answered with EIO

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace vouchfs::source {
 
@@ -35,6 +36,8 @@ class BlockSource {
   virtual Result<std::size_t> read(std::uint64_t offset, std::span<std::uint8_t> dst, Freshness freshness) = 0;
   // One metadata look at what lies there now. Fails: io, not_found.
   virtual Result<Stamp> stamp() = 0;
+  // The file that the bytes lie in, for reading, where they lie in one. What is read from it is unverified. Fails: unsupported, io, not_found.
+  virtual Result<UniqueFd> open_file() { return fail(ErrorCode::unsupported, "is no file of this machine", name()); }
 };
 
 }  // namespace vouchfs::source

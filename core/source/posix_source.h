@@ -25,6 +25,7 @@ class PosixSource final : public BlockSource {
   std::string name() const override { return name_; }
   Result<std::size_t> read(std::uint64_t offset, std::span<std::uint8_t> dst, Freshness freshness) override;
   Result<Stamp> stamp() override;
+  Result<UniqueFd> open_file() override { return root_->open_file(relative_, 0); }
 
  private:
   Result<HandlePtr> handle(bool anew);

@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "view/node.h"
+#include "view/pin_progress.h"
 #include "view/sealed_model.h"
 
 namespace vouchfs::view {
@@ -28,6 +29,7 @@ struct MountFacts {
   pid_t worker_pid = 0;
   std::string version;  // of vouchfs
   std::string libfuse_version;
+  std::shared_ptr<const PinProgress> pin;  // null when nothing is to be pinned
 };
 
 class MountView {

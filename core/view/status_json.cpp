@@ -71,6 +71,20 @@ Json hit_ratio(const observe::Counters& counters) {
   return all == 0 ? Json(nullptr) : Json(static_cast<double>(hits) / static_cast<double>(all));
 }
 
+Json pin_json(const PinProgress* progress) {
+  if (progress == nullptr) return nullptr;
+  const PinFacts pin = progress->snapshot();
+  return {{"state", to_string(pin.state)},
+          {"why", pin.why.empty() ? Json(nullptr) : Json(pin.why)},
+          {"limit_bytes", pin.limit_bytes},
+          {"matching_files", pin.matching_files},
+          {"planned_files", pin.planned_files},
+          {"planned_bytes", pin.planned_bytes},
+          {"filled_bytes", pin.filled_bytes},
+          {"pinned_files", pin.pinned_files},
+          {"pinned_bytes", pin.pinned_bytes}};
+}
+
 Json pid_or_null(pid_t pid) { return pid == 0 ? Json(nullptr) : Json(pid); }
 
 }  // namespace
@@ -91,6 +105,7 @@ std::string status_json(const std::vector<std::unique_ptr<SealedModel>>& models,
   out["cache_hit_ratio"] = hit_ratio(runtime.counters);
   out["repairs"] = 0;
   out["readahead_kb"] = facts.readahead_kb;
+  out["pin"] = pin_json(facts.pin.get());
   out["restarts"] = 0;
   out["sources"] = std::move(sources);
   out["scrub"] = nullptr;

@@ -128,6 +128,15 @@ std::string hits_text(const json& status) {
   return std::to_string(static_cast<int>(ratio->get<double>() * 100.0 + 0.5)) + " % of tree blocks and neighbours found in memory";
 }
 
+std::string pin_text(const json& pin) {
+  if (pin.empty()) return {};
+  const std::string why = text_of(pin, "why");
+  if (text_of(pin, "state") == "off") return "nothing: " + why;
+  std::string out = std::to_string(number_of(pin, "pinned_files")) + " of " + plural(number_of(pin, "matching_files"), "file") + ", " + format_bytes(number_of(pin, "pinned_bytes"));
+  if (text_of(pin, "state") == "filling") out += "; filling, " + format_bytes(number_of(pin, "filled_bytes")) + " of " + format_bytes(number_of(pin, "planned_bytes"));
+  return out + (why.empty() ? "" : "; " + why);
+}
+
 std::string versions_text(const json& versions) {
   std::string out;
   for (const char* part : {"vouchfs", "libfuse", "hash"})
@@ -151,6 +160,7 @@ void write_mount(Page& page, const json& status) {
                            plural(number_of(counters, "corrupt_blocks"), "corrupt block") + ", " + plural(number_of(status, "repairs"), "repair"));
   page.field("cache hits", hits_text(status));
   page.field("readahead", number_of(status, "readahead_kb") == 0 ? "" : std::to_string(number_of(status, "readahead_kb")) + " KiB");
+  page.field("pinned", pin_text(object_of(status, "pin")));
   page.field("processes", process_text(status));
   page.field("versions", versions_text(object_of(status, "versions")));
 }

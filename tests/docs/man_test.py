@@ -69,7 +69,8 @@ class Commands(unittest.TestCase):
 
 
 class MountOptions(unittest.TestCase):
-    VALUES = {"seal": "/none", "digest": "sha256:" + "0" * 64, "on-known-bad": "serve", "revision": "main", "tree-cache": "8M"}
+    VALUES = {"seal": "/none", "digest": "sha256:" + "0" * 64, "on-known-bad": "serve", "revision": "main", "tree-cache": "8M",
+              "pin": "*.bin", "pin-limit": "1G"}
 
     def listed(self):
         names = []
@@ -92,7 +93,7 @@ class MountOptions(unittest.TestCase):
         handed_on = re.findall(r'"(\w+)"', re.search(r"kHandedOn = \{(.*?)\}", code, re.S).group(1))
         with_value = re.findall(r'\{"([\w-]+)", &options\.', code)
         own = re.findall(r'word == "(\w+)"', code)
-        self.assertLessEqual({"seal", "tree-cache", "noexec", "allow_other"}, set(handed_on + with_value + own))
+        self.assertLessEqual({"seal", "tree-cache", "pin", "pin-limit", "noexec", "allow_other"}, set(handed_on + with_value + own))
         self.assertEqual(set(handed_on + with_value + own) - set(self.listed()), set())
 
 
