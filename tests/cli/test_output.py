@@ -9,7 +9,7 @@ import subprocess
 import models
 import mounts
 
-COMMANDS = ("ingest", "mount", "umount", "verify", "doctor", "status", "digest", "ls", "index", "version")
+COMMANDS = ("ingest", "mount", "umount", "verify", "doctor", "status", "warm", "digest", "ls", "index", "version")
 SHARD = models.shard_name(2, 2)
 
 
