@@ -95,7 +95,7 @@ class Warming {
     if (!unread) return;  // interrupted
     for (std::size_t i = 0; i < files_.size(); ++i) say_unread(files_[i], (*unread)[i]);
     count();
-    if (unread_bytes_ == 0 && resident() < bytes_) output_.warning("the kernel has dropped pages again: memory is short, or a limit of this control group");
+    if (unread_bytes_ == 0 && resident() < bytes_) output_.warning("not all of it is in the page cache: the kernel dropped pages again (memory or a limit of this control group is short), or the mount has files pinned");
   }
 
   void say_unread(const WarmFile& file, const std::vector<Unread>& runs) {
