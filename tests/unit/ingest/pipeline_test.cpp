@@ -119,7 +119,7 @@ class PipelineFailing : public ::testing::TestWithParam<std::size_t> {
  protected:
   static constexpr int kAt = 7;
   ReadAt reader(const std::function<Status()>& trouble) const {
-    return [this, trouble](std::uint64_t offset, std::span<std::uint8_t> dst) -> Result<std::size_t> {
+    return [trouble](std::uint64_t offset, std::span<std::uint8_t> dst) -> Result<std::size_t> {
       if (GetParam() == 0 && offset == kAt * kBlockBytes) VOUCHFS_TRY(trouble());
       return endless(offset, dst);
     };
