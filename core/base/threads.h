@@ -10,7 +10,7 @@
 namespace vouchfs {
 
 // Starts up to `count` threads that run `work`, for the caller to join. The system may refuse some (limits of processes or memory): the work
-// is then left to those that are there and to the caller, who must take part in it. `work` must outlive the threads.
+// is then left to those that are there and to the caller, who must take part in it. Each thread has a copy of `work`; what that refers to must outlive it.
 std::vector<std::thread> start_threads(std::size_t count, const std::function<void()>& work);
 
 }  // namespace vouchfs

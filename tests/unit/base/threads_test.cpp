@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <future>
+#include <string>
 
 namespace vouchfs {
 namespace {
@@ -19,6 +21,20 @@ TEST(StartThreads, AllRunTheWork) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(runs, 5);
   EXPECT_TRUE(start_threads(0, work).empty());
+}
+
+// A lambda becomes a function that lives as long as the call; threads may begin later.
+TEST(StartThreads, TheFunctionNeedNotOutliveTheCall) {
+  std::promise<void> begin;
+  const std::shared_future<void> gate = begin.get_future().share();
+  std::atomic<std::size_t> seen{0};
+  std::vector<std::thread> threads = start_threads(20, [&seen, gate, text = std::string(100, 'x')] {
+    gate.wait();
+    seen += text.size();
+  });
+  begin.set_value();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(seen, 100 * threads.size());
 }
 
 // In a process of a user who may have no more of them: root's own are not counted, so it becomes somebody without any other.

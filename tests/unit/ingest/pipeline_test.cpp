@@ -172,7 +172,7 @@ TEST(Pipeline, AReaderThatIsCancelledEndsAll) {
   };
   std::size_t turns = 0;
   const std::vector<Stage> stages{take_any, [&](Bytes) {
-                                    cancelled = ++turns == kTurns;
+                                    if (++turns == kTurns) cancelled = true;
                                     return Status{};
                                   }};
   const Status done = run_pipeline(read, stages, kSmall);
